@@ -1,0 +1,68 @@
+# Everything is built in virtual environments of its own; a fresh machine needs git, make, python3 and g++.
+
+PYTHON ?= python3
+SOURCES := $(shell find src engine -type f -not -path '*/__pycache__/*') CMakeLists.txt pyproject.toml
+
+# Build requirements live in the environments, not in pip's throw-away ones, so that builds are incremental.
+BUILD_REQUIRES := "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
+PIP_INSTALL = bin/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: demo test lint format sanitize bench clean
+
+demo: .venv/.installed
+	.venv/bin/python -m codt.demo
+
+test: .venv-test/.installed
+	.venv-test/bin/python -m pytest
+
+lint: .venv/.lint
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+	find engine \( -name '*.cpp' -o -name '*.hpp' \) -exec .venv/bin/clang-format --dry-run -Werror {} +
+
+format: .venv/.lint
+	.venv/bin/ruff check --fix .
+	.venv/bin/ruff format .
+	find engine \( -name '*.cpp' -o -name '*.hpp' \) -exec .venv/bin/clang-format -i {} +
+
+# Python itself is not built with the sanitizers, so their library has to be loaded first; libstdc++ with it,
+# or exceptions thrown by the engine are not intercepted. Python's own leaks are none of our business.
+sanitize: .venv-sanitize/.installed
+	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
+	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc \
+	.venv-sanitize/bin/python -m pytest -p no:cacheprovider
+
+bench: .venv/.bench
+	.venv/bin/python benchmarks/against_pycontree.py
+
+clean:
+	rm -rf .venv .venv-test .venv-sanitize build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+%/.created:
+	$(PYTHON) -m venv $*
+	$*/$(PIP_INSTALL) $(BUILD_REQUIRES)
+	touch $@
+
+# $(call install,environment,extras,settings): build the package into the environment.
+install = $(1)/$(PIP_INSTALL) --no-build-isolation \
+	--config-settings=build-dir=build/$(1) $(3) ".$(2)"
+
+.venv/.installed: .venv/.created $(SOURCES)
+	$(call install,.venv,,)
+	touch $@
+
+.venv-test/.installed: .venv-test/.created $(SOURCES)
+	$(call install,.venv-test,[test],--config-settings=cmake.define.CODT_ASSERTS=ON)
+	touch $@
+
+.venv-sanitize/.installed: .venv-sanitize/.created $(SOURCES)
+	$(call install,.venv-sanitize,[test],--config-settings=cmake.define.CODT_ASSERTS=ON \
+		--config-settings=cmake.define.CODT_SANITIZE=ON)
+	touch $@
+
+.venv/.lint .venv/.bench: .venv/.%: .venv/.installed
+	$(call install,.venv,[$*],)
+	touch $@
+
+.PRECIOUS: %/.created

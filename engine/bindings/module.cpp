@@ -1,0 +1,250 @@
+// The Python module codt._core. It checks and translates arguments; everything else is the engine's.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <cmath>
+#include <exception>
+#include <limits>
+#include <optional>
+
+#include "bindings/convert.hpp"
+#include "objectives/registry.hpp"
+#include "search/search.hpp"
+
+namespace nb = nanobind;
+
+namespace codt::bindings {
+
+namespace {
+
+using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Column = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+[[noreturn]] void refuse(const std::string& message) { throw nb::value_error(message.c_str()); }
+
+// Deeper trees than this have more leaves than any data set has rows.
+constexpr std::uint32_t deepest = 64;
+// Row numbers are 31 bits: one bit of a 32-bit word marks the side of a split.
+constexpr std::size_t most_rows = 0x7fffffff;
+
+template <class T, class U>
+nb::object array_of(const std::vector<U>& values) {
+    T* data = new T[values.size()];
+    std::copy(values.begin(), values.end(), data);
+    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {values.size()}, owner));
+}
+
+nb::object matrix_of(const std::vector<std::vector<double>>& rows, std::size_t columns) {
+    double* data = new double[rows.size() * columns];
+    for (std::size_t i = 0; i < rows.size(); ++i) std::copy(rows[i].begin(), rows[i].end(), data + i * columns);
+    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<2>>(data, {rows.size(), columns}, owner));
+}
+
+Terminal terminal_from(const std::string& name) {
+    if (name == "leaf") return Terminal::leaf;
+    if (name == "left-right") return Terminal::left_right;
+    if (name == "depth-two") return Terminal::depth_two;
+    refuse("terminal: expected one of leaf, left-right, depth-two, got '" + name + "'");
+}
+
+KernelPath kernel_from(const std::string& name) {
+    KernelPath path{};
+    if (name == "auto")
+        return best_kernel_path();
+    else if (name == "scalar")
+        path = KernelPath::scalar;
+    else if (name == "baseline")
+        path = KernelPath::baseline;
+    else if (name == "avx2")
+        path = KernelPath::avx2;
+    else if (name == "avx512")
+        path = KernelPath::avx512;
+    else
+        refuse("kernel: expected one of auto, scalar, baseline, avx2, avx512, got '" + name + "'");
+    if (!kernel_path_supported(path)) refuse("kernel: '" + name + "' is not supported by this processor");
+    return path;
+}
+
+const char* status_name(RunStatus status) {
+    switch (status) {
+        case RunStatus::optimal:
+            return "optimal";
+        case RunStatus::time_limit:
+            return "time-limit";
+        case RunStatus::expansion_limit:
+            return "expansion-limit";
+        case RunStatus::interrupted:
+            return "interrupted";
+    }
+    return "";
+}
+
+class PySearch {
+  public:
+    PySearch(const Matrix& x, const Column& y, const std::string& task, std::int64_t n_classes, std::int64_t max_depth, double penalty,
+             const nb::dict& strategy, const nb::dict& depth_two_strategy, const std::string& terminal, bool greedy, bool clustering,
+             bool neighborhood, bool interval_shrinking, bool sub_interval, const std::string& kernel, std::uint64_t seed,
+             bool log_expansions) {
+        const std::size_t rows = x.shape(0);
+        const std::size_t columns = x.shape(1);
+        if (rows < 1 || rows > most_rows) refuse("X: expected 1 to 2147483647 rows, got " + std::to_string(rows));
+        if (columns < 1 || columns > most_rows) refuse("X: expected at least one column, got " + std::to_string(columns));
+        if (y.shape(0) != rows) refuse("y: expected " + std::to_string(rows) + " entries, one for each row of X, got " + std::to_string(y.shape(0)));
+        for (std::size_t i = 0; i < rows * columns; ++i)
+            if (!std::isfinite(x.data()[i])) refuse("X: expected finite numbers, got " + std::to_string(x.data()[i]));
+        for (std::size_t i = 0; i < rows; ++i)
+            if (!std::isfinite(y.data()[i])) refuse("y: expected finite numbers, got " + std::to_string(y.data()[i]));
+        if (max_depth < 0 || max_depth > deepest) refuse("max_depth: expected 0 to 64, got " + std::to_string(max_depth));
+        if (!(penalty >= 0) || !std::isfinite(penalty)) refuse("penalty: expected a finite number of at least 0, got " + std::to_string(penalty));
+        const bool classification = task == "classification";
+        if (!classification && task != "regression") refuse("task: expected one of classification, regression, got '" + task + "'");
+        if (classification && (n_classes < 1 || n_classes > 65535)) refuse("n_classes: expected 1 to 65535, got " + std::to_string(n_classes));
+
+        SearchOptions options;
+        options.max_depth = static_cast<std::uint32_t>(max_depth);
+        options.penalty = penalty;
+        options.strategy = strategy_from(strategy, "strategy");
+        options.depth_two_strategy = strategy_from(depth_two_strategy, "depth_two_strategy");
+        options.terminal = terminal_from(terminal);
+        options.greedy = greedy;
+        options.bounds = {clustering, neighborhood, interval_shrinking, sub_interval};
+        options.kernel = {kernel_from(kernel)};
+        options.seed = seed;
+        options.log_expansions = log_expansions;
+
+        value_columns_ = classification ? static_cast<std::size_t>(n_classes) : 1;
+        const std::span<const double> values(x.data(), rows * columns);
+        const std::span<const double> targets(y.data(), rows);
+        nb::gil_scoped_release unlocked;
+        auto data = std::make_shared<Dataset>(values, static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(columns));
+        std::shared_ptr<const Objective> objective = make_objective(classification ? "misclassification" : "squared-error", targets,
+                                                                    static_cast<std::uint32_t>(classification ? n_classes : 0));
+        search_ = std::make_unique<Search>(std::move(data), std::move(objective), std::move(options));
+    }
+
+    std::string run(std::optional<double> time_limit, const nb::object& max_expansions, const nb::object& poll) {
+        const double seconds = time_limit.value_or(std::numeric_limits<double>::infinity());
+        if (!(seconds >= 0)) refuse("time_limit: expected a number of at least 0, got " + std::to_string(seconds));
+        std::uint64_t expansions = UINT64_MAX;
+        if (!max_expansions.is_none() && !nb::try_cast<std::uint64_t>(max_expansions, expansions)) {
+            if (!nb::isinstance<nb::int_>(max_expansions) || max_expansions < nb::int_(0))
+                refuse(std::string("max_expansions: expected a whole number of at least 0, got ") + nb::repr(max_expansions).c_str());
+            expansions = UINT64_MAX;  // more than 64 bits can count
+        }
+        if (!poll.is_none() && !PyCallable_Check(poll.ptr()))
+            refuse(std::string("poll: expected a function or None, got ") + nb::repr(poll).c_str());
+
+        // An exception from Python (a signal handler's too) waits here until the engine has stopped.
+        std::exception_ptr raised;
+        StopCondition stop(seconds, [&] {
+            nb::gil_scoped_acquire locked;
+            try {
+                if (PyErr_CheckSignals() != 0) throw nb::python_error();
+                return !poll.is_none() && nb::cast<bool>(nb::bool_(poll()));
+            } catch (...) {
+                raised = std::current_exception();
+                return true;
+            }
+        });
+        RunStatus status{};
+        {
+            nb::gil_scoped_release unlocked;
+            status = search_->run(stop, expansions);
+        }
+        if (raised) std::rethrow_exception(raised);
+        return status_name(status);
+    }
+
+    bool complete() const { return search_->complete(); }
+    double lower_bound() const { return search_->lower_bound(); }
+    double upper_bound() const { return search_->upper_bound(); }
+    std::uint64_t n_expansions() const { return search_->expansions(); }
+
+    nb::dict stats() const {
+        const ScanCounters& counters = search_->scan_counters();
+        nb::dict out;
+        out["expansions"] = search_->expansions();
+        out["terminal_calls"] = counters.depth_two_calls;
+        out["left_right_evaluations"] = counters.evaluations;
+        out["scanned_samples"] = counters.scanned_samples;
+        return out;
+    }
+
+    nb::object trace() const {
+        std::vector<std::vector<double>> rows;
+        for (const TracePoint& point : search_->trace())
+            rows.push_back({point.seconds, static_cast<double>(point.expansions), point.lower, point.upper});
+        return matrix_of(rows, 4);
+    }
+
+    nb::dict tree() const {
+        FlatTree tree;
+        {
+            nb::gil_scoped_release unlocked;
+            tree = search_->tree();
+        }
+        nb::dict out;
+        out["feature"] = array_of<std::int32_t>(tree.feature);
+        out["threshold"] = array_of<double>(tree.threshold);
+        out["left"] = array_of<std::int32_t>(tree.left);
+        out["right"] = array_of<std::int32_t>(tree.right);
+        out["n_samples"] = array_of<std::int64_t>(tree.samples);
+        out["loss"] = array_of<double>(tree.loss);
+        out["value"] = matrix_of(tree.value, value_columns_);
+        return out;
+    }
+
+    nb::list expansions() const {
+        nb::list out;
+        for (const ExpansionRecord& record : search_->expansion_log()) {
+            nb::list path;
+            for (const auto& step : record.path) path.append(nb::make_tuple(step.feature, step.threshold, step.left));
+            out.append(nb::make_tuple(path, record.feature, record.threshold));
+        }
+        return out;
+    }
+
+  private:
+    std::size_t value_columns_ = 1;
+    std::unique_ptr<Search> search_;
+};
+
+}  // namespace
+
+}  // namespace codt::bindings
+
+NB_MODULE(_core, m) {
+    using namespace codt::bindings;
+    m.doc() = "The compiled search engine of codt.";
+
+    m.def("strategies", [] {
+        nb::list out;
+        for (const codt::Strategy& strategy : codt::strategy_registry()) out.append(to_python(strategy));
+        return out;
+    });
+
+    nb::class_<PySearch>(m, "Search")
+        .def(nb::init<const Matrix&, const Column&, const std::string&, std::int64_t, std::int64_t, double, const nb::dict&, const nb::dict&,
+                      const std::string&, bool, bool, bool, bool, bool, const std::string&, std::uint64_t, bool>(),
+             nb::arg("X"), nb::arg("y"), nb::kw_only(), nb::arg("task"), nb::arg("n_classes"), nb::arg("max_depth"), nb::arg("penalty"),
+             nb::arg("strategy"), nb::arg("depth_two_strategy"), nb::arg("terminal"), nb::arg("greedy"), nb::arg("clustering"),
+             nb::arg("neighborhood"), nb::arg("interval_shrinking"), nb::arg("sub_interval"), nb::arg("kernel"), nb::arg("seed"),
+             nb::arg("log_expansions"))
+        .def("run", &PySearch::run, nb::arg("time_limit").none() = nb::none(), nb::arg("max_expansions").none() = nb::none(),
+             nb::arg("poll").none() = nb::none())
+        .def_prop_ro("complete", &PySearch::complete)
+        .def_prop_ro("lower_bound", &PySearch::lower_bound)
+        .def_prop_ro("upper_bound", &PySearch::upper_bound)
+        .def_prop_ro("n_expansions", &PySearch::n_expansions)
+        .def("stats", &PySearch::stats)
+        .def("trace", &PySearch::trace)
+        .def("tree", &PySearch::tree)
+        .def("expansions", &PySearch::expansions);
+}

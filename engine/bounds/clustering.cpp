@@ -1,0 +1,89 @@
+#include "bounds/clustering.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+
+namespace codt {
+
+namespace {
+
+// Squared error of sorted[i..j) by prefix sums of y and y^2.
+class RangeError {
+  public:
+    explicit RangeError(std::span<const double> sorted) : sum_(sorted.size() + 1, 0.0), square_(sorted.size() + 1, 0.0) {
+        for (std::size_t i = 0; i < sorted.size(); ++i) {
+            sum_[i + 1] = sum_[i] + sorted[i];
+            square_[i + 1] = square_[i] + sorted[i] * sorted[i];
+        }
+    }
+    double operator()(std::size_t i, std::size_t j) const {
+        if (j <= i) return 0.0;
+        const double s = sum_[j] - sum_[i];
+        return std::max(0.0, (square_[j] - square_[i]) - s * s / static_cast<double>(j - i));
+    }
+
+  private:
+    std::vector<double> sum_;
+    std::vector<double> square_;
+};
+
+}  // namespace
+
+std::vector<double> k_means_losses(std::span<const double> sorted, std::uint32_t count) {
+    const std::size_t n = sorted.size();
+    const RangeError error(sorted);
+    std::vector<double> previous(n + 1), current(n + 1);
+    for (std::size_t j = 0; j <= n; ++j) previous[j] = error(0, j);
+    std::vector<double> losses{previous[n]};
+    for (std::uint32_t k = 2; k <= count && k <= n && losses.back() > 0.0; ++k) {
+        // best start of the last cluster moves right with its end, so the middle end halves the candidates
+        struct Range {
+            std::size_t low, high, first, last;
+        };
+        std::vector<Range> todo{{0, n, 0, n}};
+        while (!todo.empty()) {
+            const auto [low, high, first, last] = todo.back();
+            todo.pop_back();
+            const std::size_t middle = low + (high - low) / 2;
+            double best = std::numeric_limits<double>::infinity();
+            std::size_t best_start = first;
+            for (std::size_t start = first; start <= std::min(middle, last); ++start) {
+                const double loss = previous[start] + error(start, middle);
+                if (loss < best) {
+                    best = loss;
+                    best_start = start;
+                }
+            }
+            current[middle] = best;
+            if (low < middle) todo.push_back({low, middle - 1, first, best_start});
+            if (middle < high) todo.push_back({middle + 1, high, best_start, last});
+        }
+        losses.push_back(current[n]);
+        std::swap(previous, current);
+    }
+    return losses;
+}
+
+std::vector<double> frequent_class_losses(std::vector<double> class_counts, std::uint32_t count) {
+    std::sort(class_counts.begin(), class_counts.end(), std::greater<>());
+    double rest = 0;
+    for (const double c : class_counts) rest += c;
+    std::vector<double> losses;
+    for (std::size_t k = 0; k < class_counts.size() && k < count; ++k) {
+        rest -= class_counts[k];
+        losses.push_back(rest);
+        if (rest <= 0) break;
+    }
+    return losses;
+}
+
+ClusteringBound clustering_bound(std::span<const double> losses, std::uint32_t leaves, double lambda) {
+    // Trees with one leaf more than the losses tell of, and no loss at all.
+    double split = leaves > losses.size() ? static_cast<double>(std::max<std::size_t>(1, losses.size())) * lambda
+                                          : std::numeric_limits<double>::infinity();
+    for (std::size_t k = 1; k < losses.size(); ++k) split = std::min(split, static_cast<double>(k) * lambda + losses[k]);
+    return {losses.empty() ? std::min(0.0, split) : std::min(losses[0], split), split};
+}
+
+}  // namespace codt

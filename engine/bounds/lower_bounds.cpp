@@ -1,0 +1,24 @@
+#include "bounds/lower_bounds.hpp"
+
+#include <algorithm>
+
+#include "bounds/clustering.hpp"
+
+namespace codt {
+
+NodeBound node_bound(const Objective& objective, const Subset& subset, std::uint32_t depth, double leaf_loss,
+                     const SearchSettings& settings) {
+    const double lambda = settings.lambda;
+    if (depth == 0) return {leaf_loss, leaf_loss + lambda};
+    NodeBound bound{std::min(leaf_loss, lambda), lambda};
+    // A leaf this good cannot be beaten by any split: no need for more.
+    if (!settings.bounds.clustering || leaf_loss <= lambda) return bound;
+    const std::uint32_t leaves = depth < 31 ? std::min(subset.size(), 1u << depth) : subset.size();
+    const auto losses = objective.clustering_losses(subset, leaves);
+    const ClusteringBound clustering = clustering_bound(losses, leaves, lambda);
+    bound.split = std::max(bound.split, clustering.split);
+    bound.any = std::min(leaf_loss, bound.split);
+    return bound;
+}
+
+}  // namespace codt

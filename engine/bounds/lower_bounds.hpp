@@ -1,0 +1,21 @@
+// Lower bounds of a node from its own data (paper, "Lower bounds": trivial, one-step look-ahead, clustering).
+#pragma once
+
+#include <cstdint>
+
+#include "data/subset.hpp"
+#include "objectives/objective.hpp"
+#include "search/settings.hpp"
+
+namespace codt {
+
+struct NodeBound {
+    double any = 0;    // on the node's optimum
+    double split = 0;  // on its best tree that splits
+};
+
+// One-step look-ahead: a leaf, or at least one penalty. Clustering raises both, where switched on.
+NodeBound node_bound(const Objective& objective, const Subset& subset, std::uint32_t depth, double leaf_loss,
+                     const SearchSettings& settings);
+
+}  // namespace codt

@@ -1,0 +1,84 @@
+// Similarity lower bounds (paper, "Similarity lower bounds and pruning").
+//
+// For a fixed feature let L(t) and R(t) be the optimal objectives of the left and right subproblem of threshold
+// t. L never falls and R never rises with t, and between two thresholds each moves by at most w, the worst cost
+// of the samples that change side. With evaluated neighbours p < t < q, lower bounds on L and R at both, and
+// w(p, t) + w(t, q) = w(p, q):
+//
+//     lambda + L(p) + R(q)                     sub-interval pruning: holds for the whole interval
+//     lambda + L(q) + R(p) - w(p, q)           the same with both sides moved: holds for the whole interval
+//     lambda + L(p) + R(p) - w(p, t)           neighbourhood of p
+//     lambda + L(q) + R(q) - w(t, q)           neighbourhood of q
+//
+// each bounds every tree that splits at t. The last two say how far around a solved threshold nothing better
+// can be (neighbourhood pruning), and, looked at again with a later incumbent, how far an open interval can be
+// cut from both ends (interval shrinking).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "data/subset.hpp"
+#include "objectives/objective.hpp"
+#include "search/settings.hpp"
+
+namespace codt {
+
+// w(i, j): the worst cost of the samples between two thresholds i <= j of a feature.
+class WorstCost {
+  public:
+    void reset(const Objective& objective, const Subset& subset) {
+        objective_ = &objective;
+        subset_ = &subset;
+        if (tables_.size() < subset.features()) tables_.resize(subset.features());
+        ready_.assign(subset.features(), 0);
+    }
+
+    double between(std::uint32_t f, std::uint32_t i, std::uint32_t j) {
+        if (!ready_[f]) {
+            objective_->worst_costs(*subset_, f, tables_[f]);
+            ready_[f] = 1;
+        }
+        const auto& table = tables_[f];
+        if (!table.empty()) return table[j] - table[i];
+        const auto ends = subset_->group_end(f);
+        return static_cast<double>(ends[j] - ends[i]);
+    }
+
+  private:
+    const Objective* objective_ = nullptr;
+    const Subset* subset_ = nullptr;
+    std::vector<std::vector<double>> tables_;
+    std::vector<std::uint8_t> ready_;
+};
+
+// An evaluated threshold: lower bounds on its two subproblems.
+struct EvaluatedSplit {
+    std::uint32_t threshold;
+    double left_lower;
+    double right_lower;
+    double sum() const { return left_lower + right_lower; }
+};
+
+// An open interval {first..last} of one feature with its evaluated neighbours, null where there is none.
+struct OpenInterval {
+    std::uint32_t feature;
+    std::uint32_t first, last;
+    const EvaluatedSplit* before;
+    const EvaluatedSplit* after;
+};
+
+// Bound on every split of the interval, without lambda, by the techniques switched on.
+double interval_bound(const OpenInterval& interval, const BoundSwitches& on, WorstCost& worst);
+
+// Bounds on the two subproblems of threshold t inside the interval.
+void inherited_bounds(const OpenInterval& interval, std::uint32_t t, const BoundSwitches& on, WorstCost& worst, double& left,
+                      double& right);
+
+// Cuts from both ends the thresholds whose neighbourhood bound reaches `target` (a cutoff less lambda).
+// Returns false if nothing is left.
+bool shrink_interval(OpenInterval& interval, double target, WorstCost& worst);
+
+}  // namespace codt

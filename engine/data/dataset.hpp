@@ -1,0 +1,41 @@
+// The training data as the search sees it: for every feature the sorted distinct values (the paper's
+// U^f) and for every sample its rank among them. All comparisons of the search are on ranks; values
+// come back only when a threshold is reported.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace codt {
+
+class Dataset {
+  public:
+    // `x` is row-major, samples x features, finite (the caller has checked).
+    Dataset(std::span<const double> x, std::uint32_t samples, std::uint32_t features);
+
+    std::uint32_t samples() const { return samples_; }
+    std::uint32_t features() const { return features_; }
+
+    // Rank of each sample in feature f: an index into values(f).
+    std::span<const std::uint32_t> ranks(std::uint32_t f) const { return ranks_[f]; }
+    std::span<const double> values(std::uint32_t f) const { return values_[f]; }
+    // All samples sorted by feature f (ties in row order).
+    std::span<const std::uint32_t> order(std::uint32_t f) const { return orders_[f]; }
+
+    // The threshold that separates the distinct values of two ranks, low < high: low <= tau < high.
+    double threshold_between(std::uint32_t f, std::uint32_t low, std::uint32_t high) const;
+
+  private:
+    std::uint32_t samples_;
+    std::uint32_t features_;
+    std::vector<std::vector<double>> values_;
+    std::vector<std::vector<std::uint32_t>> ranks_;
+    std::vector<std::vector<std::uint32_t>> orders_;
+};
+
+// The midpoint of low < high, moved to `low` where rounding would put it on `high`: the test
+// x <= tau must send `low` left and `high` right in 64-bit floats.
+double separating_midpoint(double low, double high);
+
+}  // namespace codt

@@ -1,0 +1,122 @@
+#include "data/subset.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "common/check.hpp"
+
+namespace codt {
+
+Subset::Subset(const Dataset& data) {
+    resize(data.samples(), data.features());
+    std::iota(sample_.begin(), sample_.end(), 0u);
+    for (std::uint32_t f = 0; f < features_; ++f) {
+        const auto order = data.order(f);
+        const auto rank = data.ranks(f);
+        std::copy(order.begin(), order.end(), order_.begin() + static_cast<std::ptrdiff_t>(offset(f)));
+        std::copy(rank.begin(), rank.end(), rank_.begin() + static_cast<std::ptrdiff_t>(offset(f)));
+        std::uint32_t* ends = group_end_.data() + offset(f);
+        for (std::uint32_t k = 0; k < size_; ++k) ends[rank[order[k]]] = k + 1;
+        groups_[f] = static_cast<std::uint32_t>(data.values(f).size());
+    }
+}
+
+Subset::Subset(const Dataset& data, std::span<const std::uint32_t> rows) {
+    resize(static_cast<std::uint32_t>(rows.size()), data.features());
+    std::copy(rows.begin(), rows.end(), sample_.begin());
+    for (std::uint32_t f = 0; f < features_; ++f) {
+        const auto ranks = data.ranks(f);
+        std::uint32_t* const ordered = order_.data() + offset(f);
+        std::iota(ordered, ordered + size_, 0u);
+        std::stable_sort(ordered, ordered + size_, [&](std::uint32_t a, std::uint32_t b) { return ranks[rows[a]] < ranks[rows[b]]; });
+        std::uint32_t groups = 0;
+        for (std::uint32_t k = 0; k < size_; ++k) {
+            groups += k == 0 || ranks[rows[ordered[k]]] != ranks[rows[ordered[k - 1]]];
+            rank_[offset(f) + ordered[k]] = groups - 1;
+            group_end_[offset(f) + groups - 1] = k + 1;
+        }
+        groups_[f] = groups;
+    }
+}
+
+void Subset::resize(std::uint32_t size, std::uint32_t features) {
+    size_ = size;
+    features_ = features;
+    const std::size_t cells = static_cast<std::size_t>(size) * features;
+    // Grow only: workspaces are refilled many times and must not give their memory back in between.
+    if (sample_.size() < size) sample_.resize(size);
+    if (order_.size() < cells) {
+        order_.resize(cells);
+        rank_.resize(cells);
+        group_end_.resize(cells);
+    }
+    groups_.assign(features, 0);
+}
+
+bool Subset::has_thresholds() const {
+    return std::any_of(groups_.begin(), groups_.end(), [](std::uint32_t g) { return g > 1; });
+}
+
+double Subset::threshold_value(const Dataset& data, std::uint32_t f, std::uint32_t i) const {
+    CODT_CHECK(i + 1 < groups_[f]);
+    const std::uint32_t end = group_end(f)[i];
+    const auto ordered = order(f);
+    const auto ranks = data.ranks(f);
+    return data.threshold_between(f, ranks[sample_[ordered[end - 1]]], ranks[sample_[ordered[end]]]);
+}
+
+void Subset::split(std::uint32_t f, std::uint32_t i, Subset& left, Subset& right,
+                   std::vector<std::uint32_t>& target) const {
+    CODT_CHECK(i + 1 < groups_[f]);
+    const std::uint32_t left_size = group_end(f)[i];
+    left.resize(left_size, features_);
+    right.resize(size_ - left_size, features_);
+    Subset* const sides[2] = {&left, &right};
+
+    // New local ids follow the old ones; the lowest bit of `target` carries the side.
+    if (target.size() < size_) target.resize(size_);
+    const auto ranks_f = rank(f);
+    std::uint32_t filled[2] = {0, 0};
+    for (std::uint32_t id = 0; id < size_; ++id) {
+        const std::uint32_t side = ranks_f[id] > i;
+        sides[side]->sample_[filled[side]] = sample_[id];
+        target[id] = (filled[side]++ << 1) | side;
+    }
+
+    for (std::uint32_t g = 0; g < features_; ++g) {
+        const auto ordered = order(g);
+        const auto ranks = rank(g);
+        std::uint32_t* orders[2];
+        std::uint32_t* new_ranks[2];
+        std::uint32_t* ends[2];
+        for (int s = 0; s < 2; ++s) {
+            orders[s] = sides[s]->order_.data() + sides[s]->offset(g);
+            new_ranks[s] = sides[s]->rank_.data() + sides[s]->offset(g);
+            ends[s] = sides[s]->group_end_.data() + sides[s]->offset(g);
+        }
+        std::uint32_t count[2] = {0, 0};
+        std::uint32_t next_rank[2] = {0, 0};
+        constexpr std::uint32_t none = 0xffffffffu;
+        std::uint32_t last[2] = {none, none};
+        for (std::uint32_t k = 0; k < size_; ++k) {
+            const std::uint32_t id = ordered[k];
+            const std::uint32_t side = target[id] & 1;
+            const std::uint32_t moved = target[id] >> 1;
+            const std::uint32_t r = ranks[id];
+            next_rank[side] += r != last[side];
+            last[side] = r;
+            orders[side][count[side]++] = moved;
+            new_ranks[side][moved] = next_rank[side] - 1;
+            ends[side][next_rank[side] - 1] = count[side];
+        }
+        left.groups_[g] = next_rank[0];
+        right.groups_[g] = next_rank[1];
+    }
+}
+
+std::size_t Subset::bytes() const {
+    return sizeof(std::uint32_t) *
+           (sample_.capacity() + order_.capacity() + rank_.capacity() + group_end_.capacity() + groups_.capacity());
+}
+
+}  // namespace codt

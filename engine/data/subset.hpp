@@ -1,0 +1,61 @@
+// The data D' of one subproblem: which samples it holds, and for every feature its samples in sorted
+// order and their dense ranks.
+//
+// Invariants, for every feature f:
+//   order(f) is a permutation of the local ids 0..size-1, sorted by feature f;
+//   rank(f)[id] is dense: 0..groups(f)-1, equal exactly for equal values;
+//   group_end(f)[r] is the number of samples whose rank is at most r.
+// Threshold i of feature f (the paper's tau_i, zero-based) lies between the values of rank i and i+1,
+// so a sample goes left when its rank is at most i, and group_end(f)[i] samples do.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "data/dataset.hpp"
+
+namespace codt {
+
+class Subset {
+  public:
+    Subset() = default;
+    explicit Subset(const Dataset& data);  // all samples
+    Subset(const Dataset& data, std::span<const std::uint32_t> rows);
+
+    std::uint32_t size() const { return size_; }
+    std::uint32_t features() const { return features_; }
+
+    // Local id -> row of the data set.
+    std::span<const std::uint32_t> samples() const { return {sample_.data(), size_}; }
+    std::span<const std::uint32_t> order(std::uint32_t f) const { return {order_.data() + offset(f), size_}; }
+    std::span<const std::uint32_t> rank(std::uint32_t f) const { return {rank_.data() + offset(f), size_}; }
+    std::span<const std::uint32_t> group_end(std::uint32_t f) const { return {group_end_.data() + offset(f), groups_[f]}; }
+    std::uint32_t groups(std::uint32_t f) const { return groups_[f]; }
+    std::uint32_t thresholds(std::uint32_t f) const { return groups_[f] - 1; }
+    bool has_thresholds() const;
+
+    // The numeric threshold of index i: a midpoint of two values present in this subset.
+    double threshold_value(const Dataset& data, std::uint32_t f, std::uint32_t i) const;
+
+    // D(f <= tau_i) and D(f > tau_i); the two receive their own orders and ranks in O(size * features).
+    // `scratch` is any buffer the caller keeps between calls.
+    void split(std::uint32_t f, std::uint32_t i, Subset& left, Subset& right, std::vector<std::uint32_t>& scratch) const;
+
+    std::size_t bytes() const;
+
+  private:
+    void resize(std::uint32_t size, std::uint32_t features);
+    std::size_t offset(std::uint32_t f) const { return static_cast<std::size_t>(f) * size_; }
+
+    std::uint32_t size_ = 0;
+    std::uint32_t features_ = 0;
+    std::vector<std::uint32_t> sample_;
+    std::vector<std::uint32_t> order_;      // features x size
+    std::vector<std::uint32_t> rank_;       // features x size
+    std::vector<std::uint32_t> group_end_;  // features x size, the first groups_[f] of each row used
+    std::vector<std::uint32_t> groups_;     // distinct values per feature
+};
+
+}  // namespace codt

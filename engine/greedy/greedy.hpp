@@ -1,0 +1,20 @@
+// The greedy (CART) tree: every node takes the split of lowest impurity, and subtrees that are not worth their
+// penalty are cut off again. It is the search's first incumbent.
+#pragma once
+
+#include <cstdint>
+
+#include "data/subset.hpp"
+#include "objectives/objective.hpp"
+#include "tree/solution.hpp"
+
+namespace codt {
+
+struct GreedyTree {
+    double objective = 0;  // loss plus lambda per split, internal unit
+    Solution solution;
+};
+
+GreedyTree grow_greedy(const Dataset& data, const Objective& objective, const Subset& subset, std::uint32_t depth, double lambda);
+
+}  // namespace codt

@@ -1,0 +1,165 @@
+// Generic implementation of an objective from its cost tuples (paper, appendix "Expansion"). A `Cost`
+// type describes one task:
+//
+//   std::size_t size() const;                             // length of the cost tuple
+//   void add(std::uint32_t row, double* c) const;         // c += cost(x, y)
+//   double loss(const double* c) const;                   // loss of the best single label
+//   double purity(const double* c) const;                 // what CART maximises, summed over both sides
+//
+// All tuples are element-wise additive, so the right side of a split is the total less the left side.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "objectives/objective.hpp"
+
+namespace codt {
+
+template <class Cost>
+void total_cost(const Cost& cost, const Subset& subset, double* total) {
+    std::fill_n(total, cost.size(), 0.0);
+    for (const std::uint32_t row : subset.samples()) cost.add(row, total);
+}
+
+// Walks the samples in the order of feature f and calls visit(i, left, right) at every threshold i.
+template <class Cost, class Visit>
+void walk_thresholds(const Cost& cost, const Subset& subset, std::uint32_t f, const double* total, Visit&& visit) {
+    const std::size_t width = cost.size();
+    std::vector<double> left(width, 0.0);
+    std::vector<double> right(width);
+    const auto order = subset.order(f);
+    const auto samples = subset.samples();
+    const auto ends = subset.group_end(f);
+    std::uint32_t k = 0;
+    for (std::uint32_t i = 0; i + 1 < ends.size(); ++i) {
+        for (; k < ends[i]; ++k) cost.add(samples[order[k]], left.data());
+        for (std::size_t j = 0; j < width; ++j) right[j] = total[j] - left[j];
+        visit(i, left.data(), right.data());
+    }
+}
+
+// The loop of Alg. 4 as the paper prints it, for one threshold after the other. The reference for the
+// vector kernels and the only scanner a new objective needs.
+template <class Cost>
+class GenericScanner final : public Scanner {
+  public:
+    explicit GenericScanner(const Cost& cost) : cost_(cost) {}
+
+    std::uint32_t lanes() const override { return 1; }
+    void prepare(const Subset& subset) override { subset_ = &subset; }
+
+    bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left, double* right,
+              StopCondition& stop) override {
+        for (std::size_t j = 0; j < thresholds.size(); ++j)
+            if (!scan_one(f, thresholds[j], lambda, left[j], right[j], stop)) return false;
+        return true;
+    }
+
+  private:
+    bool scan_one(std::uint32_t f, std::uint32_t threshold, double lambda, double& left, double& right, StopCondition& stop) {
+        const std::size_t width = cost_.size();
+        const auto samples = subset_->samples();
+        const auto side_rank = subset_->rank(f);
+        totals_.assign(2 * width, 0.0);
+        for (std::uint32_t id = 0; id < subset_->size(); ++id)
+            cost_.add(samples[id], totals_.data() + (side_rank[id] > threshold ? width : 0));
+        double best[2] = {cost_.loss(totals_.data()), cost_.loss(totals_.data() + width)};
+
+        for (std::uint32_t g = 0; g < subset_->features(); ++g) {
+            if (stop.reached()) return false;
+            if (best[0] <= lambda && best[1] <= lambda) break;
+            const auto order = subset_->order(g);
+            const auto ends = subset_->group_end(g);
+            prefix_.assign(2 * width, 0.0);
+            rest_.resize(width);
+            std::uint32_t k = 0;
+            for (std::size_t group = 0; group + 1 < ends.size(); ++group) {
+                bool moved[2] = {false, false};
+                for (; k < ends[group]; ++k) {
+                    const std::uint32_t id = order[k];
+                    const std::size_t side = side_rank[id] > threshold;
+                    moved[side] = true;
+                    cost_.add(samples[id], prefix_.data() + side * width);
+                }
+                for (std::size_t side = 0; side < 2; ++side) {
+                    if (!moved[side]) continue;
+                    const double* prefix = prefix_.data() + side * width;
+                    const double* total = totals_.data() + side * width;
+                    for (std::size_t c = 0; c < width; ++c) rest_[c] = total[c] - prefix[c];
+                    best[side] = std::min(best[side], cost_.loss(prefix) + cost_.loss(rest_.data()) + lambda);
+                }
+            }
+        }
+        left = best[0];
+        right = best[1];
+        return true;
+    }
+
+    const Cost& cost_;
+    const Subset* subset_ = nullptr;
+    std::vector<double> totals_, prefix_, rest_;
+};
+
+template <class Cost>
+class CostTupleObjective : public Objective {
+  public:
+    explicit CostTupleObjective(Cost cost) : cost_(std::move(cost)) {}
+
+    double leaf_loss(const Subset& subset) const override {
+        std::vector<double> total(cost_.size());
+        total_cost(cost_, subset, total.data());
+        return cost_.loss(total.data());
+    }
+
+    void leaf_losses(const Subset& subset, std::uint32_t f, std::uint32_t i, double& left, double& right) const override {
+        const std::size_t width = cost_.size();
+        std::vector<double> totals(2 * width, 0.0);
+        const auto rank = subset.rank(f);
+        const auto samples = subset.samples();
+        for (std::uint32_t id = 0; id < subset.size(); ++id)
+            cost_.add(samples[id], totals.data() + (rank[id] > i ? width : 0));
+        left = cost_.loss(totals.data());
+        right = cost_.loss(totals.data() + width);
+    }
+
+    void split_scores(const Subset& subset, std::uint32_t f, std::vector<double>& scores) const override {
+        std::vector<double> total(cost_.size());
+        total_cost(cost_, subset, total.data());
+        scores.clear();
+        walk_thresholds(cost_, subset, f, total.data(), [&](std::uint32_t, const double* left, const double* right) {
+            scores.push_back(-(cost_.purity(left) + cost_.purity(right)));
+        });
+    }
+
+    Stump best_stump(const Subset& subset, double lambda) const override {
+        std::vector<double> total(cost_.size());
+        total_cost(cost_, subset, total.data());
+        Stump best;
+        best.objective = cost_.loss(total.data());
+        for (std::uint32_t f = 0; f < subset.features(); ++f) {
+            if (best.objective <= lambda) break;
+            walk_thresholds(cost_, subset, f, total.data(), [&](std::uint32_t i, const double* left, const double* right) {
+                const double objective = cost_.loss(left) + cost_.loss(right) + lambda;
+                if (objective < best.objective) best = {objective, true, f, i};
+            });
+        }
+        return best;
+    }
+
+    std::vector<double> clustering_losses(const Subset&, std::uint32_t) const override { return {}; }
+
+    std::unique_ptr<Scanner> make_scanner(const KernelChoice&) const override {
+        return std::make_unique<GenericScanner<Cost>>(cost_);
+    }
+
+  protected:
+    const Cost& cost() const { return cost_; }
+
+  private:
+    Cost cost_;
+};
+
+}  // namespace codt

@@ -1,0 +1,84 @@
+// Misclassification (paper, appendix "Expansion"): the cost tuple of a sample is its one-hot class, the loss
+// of a tuple is its sum less its largest entry.
+#include <algorithm>
+#include <stdexcept>
+
+#include "bounds/clustering.hpp"
+#include "objectives/cost_tuple.hpp"
+#include "objectives/registry.hpp"
+#include "terminal/many_class_scan.hpp"
+#include "terminal/two_class_scan.hpp"
+
+namespace codt {
+
+namespace {
+
+struct ClassCount {
+    std::vector<std::uint16_t> labels;
+    std::uint32_t classes;
+
+    std::size_t size() const { return classes; }
+    void add(std::uint32_t row, double* c) const { c[labels[row]] += 1.0; }
+    double loss(const double* c) const {
+        double sum = 0, most = 0;
+        for (std::uint32_t i = 0; i < classes; ++i) {
+            sum += c[i];
+            most = std::max(most, c[i]);
+        }
+        return sum - most;
+    }
+    // Sum of squared counts over their sum: n times one less the Gini impurity.
+    double purity(const double* c) const {
+        double sum = 0, squares = 0;
+        for (std::uint32_t i = 0; i < classes; ++i) {
+            sum += c[i];
+            squares += c[i] * c[i];
+        }
+        return squares / sum;
+    }
+};
+
+class Misclassification final : public CostTupleObjective<ClassCount> {
+  public:
+    using CostTupleObjective::CostTupleObjective;
+
+    std::vector<double> clustering_losses(const Subset& subset, std::uint32_t count) const override {
+        std::vector<double> total(cost().size());
+        total_cost(cost(), subset, total.data());
+        return frequent_class_losses(std::move(total), count);
+    }
+
+    // One sample adds at most one error.
+    void worst_costs(const Subset&, std::uint32_t, std::vector<double>& worst) const override { worst.clear(); }
+
+    std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel) const override {
+        if (kernel.path == KernelPath::scalar) return CostTupleObjective::make_scanner(kernel);
+        if (cost().classes <= 2) return make_two_class_scanner(cost().labels, kernel.path);
+        return make_many_class_scanner(cost().labels, cost().classes, kernel.path);
+    }
+
+    double reported_loss(std::span<const std::uint32_t> rows) const override {
+        return cost().loss(reported_value(rows).data());
+    }
+    std::vector<double> reported_value(std::span<const std::uint32_t> rows) const override {
+        std::vector<double> counts(cost().size(), 0.0);
+        for (const std::uint32_t row : rows) cost().add(row, counts.data());
+        return counts;
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Objective> make_misclassification(std::span<const double> y, std::uint32_t classes) {
+    ClassCount cost{{}, classes};
+    cost.labels.reserve(y.size());
+    for (const double label : y) {
+        const auto code = static_cast<std::uint16_t>(label);
+        if (!(label >= 0) || label >= classes || static_cast<double>(code) != label)
+            throw std::invalid_argument("y: expected class codes 0.." + std::to_string(classes - 1) + ", got " + std::to_string(label));
+        cost.labels.push_back(code);
+    }
+    return std::make_unique<Misclassification>(std::move(cost));
+}
+
+}  // namespace codt

@@ -1,0 +1,63 @@
+// What an optimisation task tells the search (paper, appendix "Expansion", paragraph on the terminal
+// case): losses of leaves, the cost of the best depth-one subtrees, and what the bounds need. A new
+// objective describes its element-wise additive cost tuples (see cost_tuple.hpp) and gets all of this
+// from the generic code; it may override single functions with faster ones.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/subset.hpp"
+#include "terminal/scanner.hpp"
+
+namespace codt {
+
+class Objective {
+  public:
+    virtual ~Objective() = default;
+
+    // Loss of the best leaf for these samples.
+    virtual double leaf_loss(const Subset& subset) const = 0;
+
+    // Losses of the two leaves behind the split f <= tau_i.
+    virtual void leaf_losses(const Subset& subset, std::uint32_t f, std::uint32_t i, double& left, double& right) const = 0;
+
+    // The score of every threshold of feature f, lower is better: the impurity that CART minimises
+    // (Gini for classes, squared error for numbers) up to a constant. Sets feature rank and split
+    // discrepancy (paper, "Limited discrepancy search").
+    virtual void split_scores(const Subset& subset, std::uint32_t f, std::vector<double>& scores) const = 0;
+
+    // The best depth-one subtree of a sample set, found by one pass per feature (used when a tree is
+    // read out, and for depth limit one).
+    struct Stump {
+        double objective = 0;        // loss, plus lambda if it splits
+        bool splits = false;         // false: a leaf is at least as good
+        std::uint32_t feature = 0;
+        std::uint32_t threshold = 0;
+    };
+    virtual Stump best_stump(const Subset& subset, double lambda) const = 0;
+
+    // Clustering lower bound (paper, "Lower bounds"): the loss of the best partition of the samples into
+    // at most k groups, any partition allowed, for k = 1..count. Empty if the objective has none.
+    virtual std::vector<double> clustering_losses(const Subset& subset, std::uint32_t count) const = 0;
+
+    // Similarity bound: worst[r] is the sum, over the samples of rank at most r in feature f, of the most
+    // that one sample can add to the loss of a tree whose leaves were fitted to other samples of this
+    // subset. Left empty when that is one per sample, as for misclassification.
+    virtual void worst_costs(const Subset& subset, std::uint32_t f, std::vector<double>& worst) const = 0;
+
+    // The scan of Alg. 4 for many thresholds at once; one scanner per thread.
+    virtual std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel) const = 0;
+
+    // For reporting. `rows` are rows of the data set; both are computed afresh, with no state of a search.
+    virtual double reported_loss(std::span<const std::uint32_t> rows) const = 0;
+    virtual std::vector<double> reported_value(std::span<const std::uint32_t> rows) const = 0;
+
+    // Internal losses are in units of this much reported loss.
+    virtual double unit() const { return 1.0; }
+};
+
+}  // namespace codt

@@ -1,0 +1,35 @@
+#include "objectives/registry.hpp"
+
+#include <stdexcept>
+
+namespace codt {
+
+namespace {
+
+struct Entry {
+    const char* name;
+    std::unique_ptr<Objective> (*make)(std::span<const double> y, std::uint32_t classes);
+};
+
+constexpr Entry entries[] = {
+    {"misclassification", make_misclassification},
+    {"squared-error", [](std::span<const double> y, std::uint32_t) { return make_squared_error(y); }},
+};
+
+}  // namespace
+
+std::unique_ptr<Objective> make_objective(const std::string& name, std::span<const double> y, std::uint32_t classes) {
+    for (const Entry& entry : entries)
+        if (name == entry.name) return entry.make(y, classes);
+    std::string known;
+    for (const Entry& entry : entries) known += (known.empty() ? "" : ", ") + std::string(entry.name);
+    throw std::invalid_argument("objective: expected one of " + known + ", got '" + name + "'");
+}
+
+std::vector<std::string> objective_names() {
+    std::vector<std::string> names;
+    for (const Entry& entry : entries) names.emplace_back(entry.name);
+    return names;
+}
+
+}  // namespace codt

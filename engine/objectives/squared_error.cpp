@@ -1,0 +1,136 @@
+// Squared error (paper, appendix "Expansion"): the cost tuple of a sample is (y, y^2, 1), the loss of a tuple
+// c1 - c0^2 / c2.
+//
+// The search works on targets shifted near their mean and scaled by a power of two to about [-1, 1], so that
+// the tuples lose few digits to cancellation whatever the data's offset and unit. The shift is a short binary
+// number: targets that are small integers stay exact. What is reported is computed from the data as given.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "bounds/clustering.hpp"
+#include "objectives/cost_tuple.hpp"
+#include "objectives/registry.hpp"
+#include "terminal/squared_error_scan.hpp"
+
+namespace codt {
+
+namespace {
+
+struct Moments {
+    std::vector<double> y;
+
+    std::size_t size() const { return 3; }
+    void add(std::uint32_t row, double* c) const {
+        const double v = y[row];
+        c[0] += v;
+        c[1] += v * v;
+        c[2] += 1.0;
+    }
+    double loss(const double* c) const { return std::max(0.0, c[1] - c[0] * c[0] / c[2]); }
+    // The squared error of both sides is the sum of y^2 less this.
+    double purity(const double* c) const { return c[0] * c[0] / c[2]; }
+};
+
+class SquaredError final : public CostTupleObjective<Moments> {
+  public:
+    SquaredError(Moments moments, std::vector<double> original, double unit)
+        : CostTupleObjective(std::move(moments)), original_(std::move(original)), unit_(unit) {}
+
+    // Beyond 16 clusters next to nothing is left of the error while the cost of the dynamic programme goes on
+    // growing; deeper nodes are bounded by the penalty of further splits.
+    static constexpr std::uint32_t most_clusters = 16;
+
+    std::vector<double> clustering_losses(const Subset& subset, std::uint32_t count) const override {
+        std::vector<double> sorted;
+        sorted.reserve(subset.size());
+        for (const std::uint32_t row : subset.samples()) sorted.push_back(cost().y[row]);
+        std::sort(sorted.begin(), sorted.end());
+        return k_means_losses(sorted, std::min(count, most_clusters));
+    }
+
+    // Leaf values are means of targets of the subset, so a sample's error is at most its squared distance to
+    // the farther end of their range.
+    void worst_costs(const Subset& subset, std::uint32_t f, std::vector<double>& worst) const override {
+        const auto samples = subset.samples();
+        double low = std::numeric_limits<double>::infinity();
+        double high = -low;
+        for (const std::uint32_t row : samples) {
+            low = std::min(low, cost().y[row]);
+            high = std::max(high, cost().y[row]);
+        }
+        const auto order = subset.order(f);
+        const auto ends = subset.group_end(f);
+        worst.resize(ends.size());
+        double sum = 0;
+        std::uint32_t k = 0;
+        for (std::size_t r = 0; r < ends.size(); ++r) {
+            for (; k < ends[r]; ++k) {
+                const double y = cost().y[samples[order[k]]];
+                const double reach = std::max(y - low, high - y);
+                sum += reach * reach;
+            }
+            worst[r] = sum;
+        }
+    }
+
+    std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel) const override {
+        if (kernel.path == KernelPath::scalar) return CostTupleObjective::make_scanner(kernel);
+        return make_squared_error_scanner(cost().y, kernel.path);
+    }
+
+    // Two passes in extended precision: the reported loss owes nothing to the tuples above.
+    double reported_loss(std::span<const std::uint32_t> rows) const override {
+        const long double mean = exact_mean(rows);
+        long double error = 0;
+        for (const std::uint32_t row : rows) {
+            const long double distance = original_[row] - mean;
+            error += distance * distance;
+        }
+        return static_cast<double>(error);
+    }
+    std::vector<double> reported_value(std::span<const std::uint32_t> rows) const override {
+        return {static_cast<double>(exact_mean(rows))};
+    }
+
+    double unit() const override { return unit_; }
+
+  private:
+    long double exact_mean(std::span<const std::uint32_t> rows) const {
+        long double sum = 0;
+        for (const std::uint32_t row : rows) sum += original_[row];
+        return sum / static_cast<long double>(rows.size());
+    }
+
+    std::vector<double> original_;
+    double unit_;
+};
+
+}  // namespace
+
+std::unique_ptr<Objective> make_squared_error(std::span<const double> y) {
+    const auto [low, high] = std::minmax_element(y.begin(), y.end());
+    const double range = *high - *low;
+    if (!std::isfinite(range * range * static_cast<double>(y.size())))
+        throw std::invalid_argument("y: expected targets whose squared errors fit a 64-bit float, got values from " +
+                                    std::to_string(*low) + " to " + std::to_string(*high));
+    Moments moments;
+    double unit = 1.0;
+    if (range > 0) {
+        int exponent = 0;
+        std::frexp(range, &exponent);  // range < 2^exponent
+        double mean = 0;
+        for (const double v : y) mean += (v - *low) / static_cast<double>(y.size());
+        const double grid = std::ldexp(1.0, exponent - 8);
+        const double shift = grid > 0 ? std::round((*low + mean) / grid) * grid : *low;
+        moments.y.reserve(y.size());
+        for (const double v : y) moments.y.push_back(std::ldexp(v - shift, -exponent));
+        unit = std::ldexp(1.0, 2 * exponent);
+    } else {
+        moments.y.assign(y.size(), 0.0);
+    }
+    return std::make_unique<SquaredError>(std::move(moments), std::vector<double>(y.begin(), y.end()), unit);
+}
+
+}  // namespace codt

@@ -1,0 +1,64 @@
+// BackPropagate (paper, Definition "Back-propagate" and appendix "Back-Propagation"): after an expansion the new
+// incumbents and bounds are carried from the node to the root, and on the way every node prunes what they rule out.
+#include <algorithm>
+
+#include "search/search.hpp"
+
+namespace codt {
+
+void Search::back_propagate(OrNode* node) {
+    while (node->parent) {
+        OrNode& parent = *node->parent;
+        const Slot slot = node->parent_slot;
+        Branch& branch = parent.and_node(slot).sides[node->parent_side];
+        branch.lower = node->lower;
+        branch.incumbent = node->incumbent;
+        branch.solution = node->solution;
+        branch.expansions = node->expansions;
+        branch.heuristic = node->children.min_heuristic();
+        if (node->complete) branch.node.reset();
+        update(parent, slot);
+        node = &parent;
+    }
+}
+
+// The AND node at `slot` has changed: its bounds, its neighbours' bounds, the incumbent, the node's own bound.
+void Search::update(OrNode& node, Slot slot) {
+    AndNode& and_node = node.and_node(slot);
+    Branch& left = and_node.sides[0];
+    Branch& right = and_node.sides[1];
+    const double objective = settings_.lambda + left.incumbent + right.incumbent;
+    if (objective < node.incumbent) {
+        node.incumbent = objective;
+        const Child& child = node.children[slot];
+        node.solution = split_solution(child.feature, node.subset.threshold_value(*data_, child.feature, child.first), left.solution,
+                                       right.solution);
+    }
+    node.children.raise(slot, left.lower, right.lower, and_node.heuristic(), node.cutoff());
+    if (and_node.complete() || node.children[slot].lower >= node.cutoff() + node.children.reach(slot) - settings_.tolerance)
+        close_and_node(node, slot);
+    refresh_bound(node);
+}
+
+void Search::close_and_node(OrNode& node, Slot slot) {
+    const std::int32_t index = node.children[slot].and_node;
+    node.children.close(slot);
+    node.release_and_node(index);
+}
+
+// Remaining splits, closed splits and the incumbent together bound the node.
+void Search::refresh_bound(OrNode& node) {
+    const double known = std::min({node.incumbent, node.children.closed_lower(), node.children.min_lower()});
+    node.lower = std::max(node.lower, known);
+    const double target = node.cutoff() - settings_.tolerance;
+    if (node.children.empty() || node.children.min_lower() >= target || node.lower >= node.incumbent - settings_.tolerance)
+        node.complete = true;
+}
+
+void Search::finish(OrNode& node) {
+    refresh_bound(node);
+    node.complete = true;
+    back_propagate(&node);
+}
+
+}  // namespace codt

@@ -1,0 +1,353 @@
+#include "search/children.hpp"
+
+#include <algorithm>
+
+namespace codt {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+void Children::reset(const SearchSettings& settings, const Strategy& strategy, const Objective& objective, const Subset& subset,
+                     const FeatureOrder& order, std::uint32_t depth, double split_lower, Random& random) {
+    settings_ = &settings;
+    strategy_ = &strategy;
+    objective_ = &objective;
+    subset_ = &subset;
+    order_ = &order;
+    random_ = &random;
+    depth_ = depth;
+    closed_lower_ = infinity;
+    worst_.reset(objective, subset);
+    children_.clear();
+    unused_.clear();
+    by_priority_.clear();
+    by_lower_.clear();
+    first_of_feature_.assign(subset.features(), none);
+    for (std::uint32_t f = 0; f < subset.features(); ++f) {
+        if (subset.thresholds(f) == 0) continue;
+        const Slot slot = add_interval(f, 0, subset.thresholds(f) - 1, split_lower);
+        link(slot, none, none);
+        push(slot);
+    }
+}
+
+double Children::min_lower() const { return by_lower_.empty() ? infinity : (*this)[by_lower_.top()].lower; }
+
+double Children::min_heuristic() const {
+    if (by_priority_.empty()) return infinity;
+    // Where the heuristic is the first criterion, the first child has the least.
+    if (strategy_->priority.front() == Criterion::heuristic) return (*this)[top()].heuristic;
+    double least = infinity;
+    for (const Slot slot : by_priority_.slots()) least = std::min(least, (*this)[slot].heuristic);
+    return least;
+}
+
+std::uint32_t Children::select_threshold(Slot slot) const {
+    const Child& child = (*this)[slot];
+    if (strategy_->threshold == ThresholdChoice::midpoint) return child.first + (child.last - child.first) / 2;
+    const auto& discrepancy = order_->discrepancy[child.feature];
+    const auto begin = discrepancy.begin();
+    return static_cast<std::uint32_t>(std::min_element(begin + child.first, begin + child.last + 1) - begin);
+}
+
+Children::Slot Children::expand(Slot interval, std::uint32_t t, std::int32_t and_node) {
+    const Child old = (*this)[interval];
+    CODT_CHECK(old.kind == Child::Kind::interval && old.first <= t && t <= old.last);
+    remove(interval);
+    unlink(interval);
+
+    const Slot node = allocate();
+    {
+        Child& child = at(node);
+        child.kind = Child::Kind::expanded;
+        child.feature = old.feature;
+        child.first = child.last = t;
+        child.lower = old.lower;
+        child.split = {t, 0.0, 0.0};
+        child.heuristic = old.heuristic;
+        child.random = old.random;
+        child.and_node = and_node;
+    }
+    link(node, old.previous, old.next);
+    push(node);
+    if (old.first < t) {
+        const Slot left = add_interval(old.feature, old.first, t - 1, old.lower);
+        link(left, old.previous, node);
+        push(left);
+    }
+    if (t < old.last) {
+        const Slot right = add_interval(old.feature, t + 1, old.last, old.lower);
+        link(right, node, old.next);
+        push(right);
+    }
+    return node;
+}
+
+void Children::evaluate(std::uint32_t feature, const std::vector<EvaluatedSplit>& splits, double cutoff) {
+    std::size_t j = 0;
+    for (Slot slot = first_of_feature_[feature]; slot != none && j < splits.size();) {
+        const Child old = (*this)[slot];
+        if (old.kind != Child::Kind::interval || splits[j].threshold > old.last) {
+            slot = old.next;
+            continue;
+        }
+        // Cut this interval at all its thresholds in one go.
+        remove(slot);
+        unlink(slot);
+        Slot previous = old.previous;
+        std::uint32_t first = old.first;
+        for (; j < splits.size() && splits[j].threshold <= old.last; ++j) {
+            const std::uint32_t t = splits[j].threshold;
+            if (first < t) {
+                const Slot rest = add_interval(feature, first, t - 1, old.lower);
+                link(rest, previous, old.next);
+                previous = rest;
+            }
+            const Slot node = allocate();
+            Child& child = at(node);
+            child.kind = Child::Kind::solved;
+            child.feature = feature;
+            child.first = child.last = t;
+            child.lower = settings_->lambda + splits[j].sum();
+            child.split = splits[j];
+            closed_lower_ = std::min(closed_lower_, child.lower);
+            link(node, previous, old.next);
+            previous = node;
+            first = t + 1;
+        }
+        if (first <= old.last) {
+            const Slot rest = add_interval(feature, first, old.last, old.lower);
+            link(rest, previous, old.next);
+        }
+        slot = old.next;
+    }
+    for (Slot slot = first_of_feature_[feature]; slot != none;) {
+        const Slot next = (*this)[slot].next;
+        if ((*this)[slot].kind == Child::Kind::interval) {
+            if (!by_priority_.contains(slot)) push(slot);
+            tighten(slot, cutoff, settings_->bounds.neighborhood);
+        }
+        slot = next;
+    }
+}
+
+void Children::raise(Slot slot, double left_lower, double right_lower, double heuristic, double cutoff) {
+    Child& child = at(slot);
+    child.split.left_lower = std::max(child.split.left_lower, left_lower);
+    child.split.right_lower = std::max(child.split.right_lower, right_lower);
+    child.lower = std::max(child.lower, settings_->lambda + child.split.sum());
+    child.heuristic = heuristic;
+    if (by_priority_.contains(slot)) update(slot);
+    if (!settings_->bounds.similarity()) return;
+    const Slot beside[2] = {child.previous, child.next};
+    for (const Slot neighbour : beside)
+        if (neighbour != none && (*this)[neighbour].kind == Child::Kind::interval)
+            tighten(neighbour, cutoff, settings_->bounds.neighborhood);
+}
+
+void Children::close(Slot slot) {
+    Child& child = at(slot);
+    if (child.kind == Child::Kind::interval) {
+        prune(slot, child.lower);
+        return;
+    }
+    CODT_CHECK(child.kind == Child::Kind::expanded);
+    closed_lower_ = std::min(closed_lower_, child.lower);
+    remove(slot);
+    child.kind = Child::Kind::solved;
+    child.and_node = -1;
+}
+
+bool Children::refresh(Slot slot, double cutoff) {
+    if (!settings_->bounds.similarity()) return false;
+    return tighten(slot, cutoff, settings_->bounds.interval_shrinking);
+}
+
+double Children::reach(Slot slot) {
+    const Child& child = (*this)[slot];
+    if (!settings_->bounds.similarity()) return 0.0;
+    double most = 0.0;
+    if (child.previous != none && (*this)[child.previous].kind == Child::Kind::interval)
+        most = worst_.between(child.feature, (*this)[child.previous].first, child.first);
+    if (child.next != none && (*this)[child.next].kind == Child::Kind::interval)
+        most = std::max(most, worst_.between(child.feature, child.first, (*this)[child.next].last));
+    return most;
+}
+
+double Children::reach(Slot interval, std::uint32_t t) {
+    if (!settings_->bounds.similarity()) return 0.0;
+    const Child& child = (*this)[interval];
+    return std::max(worst_.between(child.feature, child.first, t), worst_.between(child.feature, t, child.last));
+}
+
+void Children::inherited(Slot interval, std::uint32_t t, double& left, double& right) {
+    inherited_bounds(open_interval(interval), t, settings_->bounds, worst_, left, right);
+}
+
+void Children::open_thresholds(std::uint32_t feature, std::vector<std::uint32_t>& thresholds) const {
+    thresholds.clear();
+    for (Slot slot = first_of_feature_[feature]; slot != none; slot = (*this)[slot].next) {
+        const Child& child = (*this)[slot];
+        if (child.kind != Child::Kind::interval) continue;
+        for (std::uint32_t t = child.first; t <= child.last; ++t) thresholds.push_back(t);
+    }
+}
+
+std::size_t Children::bytes() const {
+    return children_.capacity() * (sizeof(Child) + 2 * (sizeof(Slot) + sizeof(std::int32_t)));
+}
+
+// --- the list and the queues ---------------------------------------------------------------------------------
+
+Children::Slot Children::allocate() {
+    if (!unused_.empty()) {
+        const Slot slot = unused_.back();
+        unused_.pop_back();
+        at(slot) = Child{};
+        return slot;
+    }
+    children_.emplace_back();
+    return static_cast<Slot>(children_.size() - 1);
+}
+
+Children::Slot Children::add_interval(std::uint32_t feature, std::uint32_t first, std::uint32_t last, double lower) {
+    const Slot slot = allocate();
+    Child& child = at(slot);
+    child.kind = Child::Kind::interval;
+    child.feature = feature;
+    child.first = first;
+    child.last = last;
+    child.lower = lower;
+    child.random = random_->uniform();
+    set_heuristic(child);
+    return slot;
+}
+
+void Children::link(Slot slot, Slot previous, Slot next) {
+    Child& child = at(slot);
+    child.previous = previous;
+    child.next = next;
+    if (previous != none)
+        at(previous).next = slot;
+    else
+        first_of_feature_[child.feature] = slot;
+    if (next != none) at(next).previous = slot;
+}
+
+void Children::unlink(Slot slot) {
+    Child& child = at(slot);
+    if (child.previous != none)
+        at(child.previous).next = child.next;
+    else
+        first_of_feature_[child.feature] = child.next;
+    if (child.next != none) at(child.next).previous = child.previous;
+    child.kind = Child::Kind::unused;
+    unused_.push_back(slot);
+}
+
+void Children::push(Slot slot) {
+    by_priority_.push(slot, by_priority());
+    by_lower_.push(slot, by_lower());
+}
+
+void Children::remove(Slot slot) {
+    by_priority_.remove(slot, by_priority());
+    by_lower_.remove(slot, by_lower());
+}
+
+void Children::update(Slot slot) {
+    by_priority_.update(slot, by_priority());
+    by_lower_.update(slot, by_lower());
+}
+
+void Children::prune(Slot interval, double at_least) {
+    closed_lower_ = std::min(closed_lower_, at_least);
+    remove(interval);
+    unlink(interval);
+}
+
+// --- bounds of intervals -------------------------------------------------------------------------------------
+
+OpenInterval Children::open_interval(Slot slot) const {
+    const Child& child = (*this)[slot];
+    return {child.feature, child.first, child.last, child.previous != none ? &(*this)[child.previous].split : nullptr,
+            child.next != none ? &(*this)[child.next].split : nullptr};
+}
+
+bool Children::tighten(Slot slot, double cutoff, bool shrink) {
+    const double lambda = settings_->lambda;
+    OpenInterval interval = open_interval(slot);
+    if (!interval.before && !interval.after) return false;
+    const double bound = std::max((*this)[slot].lower, lambda + interval_bound(interval, settings_->bounds, worst_));
+    const double target = cutoff - settings_->tolerance;
+    if (bound >= target) {
+        prune(slot, bound);
+        return true;
+    }
+    if (shrink && !shrink_interval(interval, target - lambda, worst_)) {
+        prune(slot, target);
+        return true;
+    }
+    Child& child = at(slot);
+    const bool cut = interval.first != child.first || interval.last != child.last;
+    if (!cut && bound == child.lower) return false;
+    if (cut) closed_lower_ = std::min(closed_lower_, target);
+    child.first = interval.first;
+    child.last = interval.last;
+    child.lower = bound;
+    set_heuristic(child);
+    update(slot);
+    return true;
+}
+
+void Children::set_heuristic(Child& child) {
+    if (!strategy_->needs_heuristic()) return;
+    NodeState state;
+    state.lower_bound = child.lower * objective_->unit();
+    state.support = subset_->size();
+    state.depth = depth_;
+    state.feature_rank = order_->rank[child.feature];
+    if (!order_->discrepancy.empty()) {
+        const auto begin = order_->discrepancy[child.feature].begin();
+        state.split_discrepancy = *std::min_element(begin + child.first, begin + child.last + 1);
+    }
+    child.heuristic = heuristic_value(strategy_->heuristic, state, child.random);
+}
+
+bool Children::before_by_priority(Slot a, Slot b) const {
+    const Child& x = (*this)[a];
+    const Child& y = (*this)[b];
+    for (const Criterion criterion : strategy_->priority) {
+        switch (criterion) {
+            case Criterion::expanded:
+                if (x.kind != y.kind) return x.kind == Child::Kind::expanded;
+                break;
+            case Criterion::lower_bound:
+                if (x.lower != y.lower) return x.lower < y.lower;
+                break;
+            case Criterion::heuristic:
+                if (x.heuristic != y.heuristic) return x.heuristic < y.heuristic;
+                break;
+            case Criterion::feature_rank:
+                if (x.feature != y.feature) return order_->rank[x.feature] < order_->rank[y.feature];
+                break;
+            case Criterion::interval_size:
+                if (x.last - x.first != y.last - y.first) return x.last - x.first > y.last - y.first;
+                break;
+            case Criterion::interval_start:
+                if (x.first != y.first) return x.first < y.first;
+                break;
+            case Criterion::random:
+                if (x.random != y.random) return x.random < y.random;
+                break;
+        }
+    }
+    // A total order, whatever the criteria: the search is reproducible.
+    if (x.feature != y.feature) return order_->rank[x.feature] < order_->rank[y.feature];
+    return x.first < y.first;
+}
+
+}  // namespace codt

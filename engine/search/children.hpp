@@ -1,0 +1,129 @@
+// The children of an OR node other than its leaf (paper, Definition "Search tree"): AND nodes and intervals of
+// unexpanded thresholds, in one priority queue ordered by the strategy. Per feature they form a list in the
+// order of their thresholds, so that an interval finds its evaluated neighbours for the similarity bounds.
+//
+// Invariants: an interval's neighbours in the list are evaluated thresholds or the end; open children (intervals
+// and expanded AND nodes) are in both queues; solved AND nodes are in none but stay in the list, because their
+// bounds go on pruning their neighbours.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "bounds/similarity.hpp"
+#include "common/random.hpp"
+#include "search/indexed_heap.hpp"
+#include "search/settings.hpp"
+#include "strategies/feature_order.hpp"
+#include "strategies/strategy.hpp"
+
+namespace codt {
+
+struct Child {
+    enum class Kind : std::uint8_t { interval, expanded, solved, unused };
+    Kind kind = Kind::unused;
+    std::uint32_t feature = 0;
+    std::uint32_t first = 0, last = 0;  // thresholds; an AND node has first == last
+    std::int32_t previous = -1, next = -1;
+    double lower = 0;                   // bound on every tree that splits here, with the penalty
+    EvaluatedSplit split{};             // of an AND node
+    double heuristic = 0;
+    double random = 0;
+    std::int32_t and_node = -1;         // owner's index of an expanded AND node
+};
+
+class Children {
+  public:
+    using Slot = std::int32_t;
+    static constexpr Slot none = -1;
+
+    // One interval per feature that has thresholds. `split_lower` bounds every tree that splits. All references
+    // must outlive this object's use.
+    void reset(const SearchSettings& settings, const Strategy& strategy, const Objective& objective, const Subset& subset,
+               const FeatureOrder& order, std::uint32_t depth, double split_lower, Random& random);
+
+    bool empty() const { return by_priority_.empty(); }
+    // First by the strategy's priority.
+    Slot top() const { return by_priority_.top(); }
+    // Least lower bound of the open children (the paper's bound "remaining splits").
+    double min_lower() const;
+    // Least heuristic value of the open children.
+    double min_heuristic() const;
+    // Least bound with which a child was closed: together with min_lower and the incumbent it bounds the node.
+    double closed_lower() const { return closed_lower_; }
+
+    const Child& operator[](Slot slot) const { return children_[static_cast<std::size_t>(slot)]; }
+
+    // The threshold the strategy splits this interval at (SelectThreshold).
+    std::uint32_t select_threshold(Slot slot) const;
+
+    // Expand: replaces the interval by an AND node at threshold t and what is left on both sides of it.
+    Slot expand(Slot interval, std::uint32_t t, std::int32_t and_node);
+
+    // Evaluates thresholds of one feature at once: `splits` are ascending and lie in open intervals.
+    void evaluate(std::uint32_t feature, const std::vector<EvaluatedSplit>& splits, double cutoff);
+
+    // Raises an AND node's bounds, then those of the intervals beside it (neighbourhood pruning).
+    void raise(Slot slot, double left_lower, double right_lower, double heuristic, double cutoff);
+
+    // Removes an open child that cannot improve on the cutoff, or an AND node that is solved.
+    void close(Slot slot);
+
+    // Looks at an interval again with the present cutoff (interval shrinking, sub-interval pruning). True if
+    // anything changed; the interval may be gone.
+    bool refresh(Slot slot, double cutoff);
+
+    // How much more than the cutoff an AND node's bound must reach to prune the open intervals beside it (the
+    // paper's "When to prune").
+    double reach(Slot slot);
+    // The same for an AND node that would be made at threshold t of an interval.
+    double reach(Slot interval, std::uint32_t t);
+
+    // Bounds on the two subproblems of threshold t of an interval that its neighbours imply.
+    void inherited(Slot interval, std::uint32_t t, double& left, double& right);
+
+    // All open thresholds of a feature, ascending.
+    void open_thresholds(std::uint32_t feature, std::vector<std::uint32_t>& thresholds) const;
+
+    std::size_t bytes() const;
+
+  private:
+    Child& at(Slot slot) { return children_[static_cast<std::size_t>(slot)]; }
+    Slot allocate();
+    Slot add_interval(std::uint32_t feature, std::uint32_t first, std::uint32_t last, double lower);
+    void link(Slot slot, Slot previous, Slot next);
+    void unlink(Slot slot);
+    void push(Slot slot);
+    void remove(Slot slot);
+    void update(Slot slot);
+    void prune(Slot interval, double at_least);
+    OpenInterval open_interval(Slot slot) const;
+    bool tighten(Slot interval, double cutoff, bool shrink);
+    void set_heuristic(Child& child);
+    bool before_by_priority(Slot a, Slot b) const;
+
+    auto by_priority() const {
+        return [this](Slot a, Slot b) { return before_by_priority(a, b); };
+    }
+    auto by_lower() const {
+        return [this](Slot a, Slot b) { return (*this)[a].lower < (*this)[b].lower; };
+    }
+
+    const SearchSettings* settings_ = nullptr;
+    const Strategy* strategy_ = nullptr;
+    const Subset* subset_ = nullptr;
+    const FeatureOrder* order_ = nullptr;
+    const Objective* objective_ = nullptr;
+    Random* random_ = nullptr;
+    std::uint32_t depth_ = 0;
+    double closed_lower_ = std::numeric_limits<double>::infinity();
+    WorstCost worst_;
+    std::vector<Child> children_;
+    std::vector<Slot> unused_;
+    std::vector<Slot> first_of_feature_;
+    IndexedHeap by_priority_;
+    IndexedHeap by_lower_;
+};
+
+}  // namespace codt

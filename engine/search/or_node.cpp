@@ -1,0 +1,34 @@
+#include "search/or_node.hpp"
+
+#include <algorithm>
+
+namespace codt {
+
+double AndNode::heuristic() const {
+    double least = std::numeric_limits<double>::infinity();
+    for (const Branch& side : sides)
+        if (!side.complete()) least = std::min(least, side.heuristic);
+    return least;
+}
+
+std::int32_t OrNode::add_and_node(AndNode node) {
+    if (unused_and_nodes.empty()) {
+        and_nodes.push_back(std::move(node));
+        return static_cast<std::int32_t>(and_nodes.size() - 1);
+    }
+    const std::int32_t index = unused_and_nodes.back();
+    unused_and_nodes.pop_back();
+    and_nodes[static_cast<std::size_t>(index)] = std::move(node);
+    return index;
+}
+
+void OrNode::release_and_node(std::int32_t index) {
+    and_nodes[static_cast<std::size_t>(index)] = AndNode{};
+    unused_and_nodes.push_back(index);
+}
+
+std::size_t OrNode::bytes() const {
+    return sizeof(OrNode) + subset.bytes() + children.bytes() + and_nodes.capacity() * sizeof(AndNode);
+}
+
+}  // namespace codt

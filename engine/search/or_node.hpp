@@ -1,0 +1,68 @@
+// Nodes of the AND-OR search tree (paper, Definition "Search tree"). An OR node owns its data, its children and,
+// behind each expanded AND node, the OR nodes of the two sides that are not solved yet. A solved side is only a
+// number and a tree, so a node that is complete gives its memory back at once.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "data/subset.hpp"
+#include "search/children.hpp"
+#include "tree/solution.hpp"
+
+namespace codt {
+
+struct OrNode;
+
+// One side of an AND node, as the AND node sees it.
+struct Branch {
+    double lower = 0;
+    double incumbent = 0;
+    Solution solution;
+    double heuristic = std::numeric_limits<double>::infinity();
+    std::uint64_t expansions = 0;
+    std::unique_ptr<OrNode> node;  // null once complete
+
+    bool complete() const { return node == nullptr; }
+};
+
+struct AndNode {
+    Branch sides[2];
+
+    bool complete() const { return sides[0].complete() && sides[1].complete(); }
+    // The least heuristic value of the open sides.
+    double heuristic() const;
+};
+
+struct OrNode {
+    std::uint32_t depth = 0;  // budget
+    Subset subset;
+    FeatureOrder order;
+    Children children;
+    std::vector<AndNode> and_nodes;
+    std::vector<std::int32_t> unused_and_nodes;
+
+    double lower = 0;
+    double incumbent = 0;  // objective of the best tree found for this node
+    Solution solution;
+    // No value from here on improves the root (paper, Definition "Upper bound"), relaxed by what the neighbouring
+    // thresholds can still gain from a higher bound (paper, "When to prune").
+    double upper = std::numeric_limits<double>::infinity();
+    std::uint64_t expansions = 0;
+    bool complete = false;
+
+    OrNode* parent = nullptr;
+    Children::Slot parent_slot = Children::none;
+    int parent_side = 0;
+
+    double cutoff() const { return incumbent < upper ? incumbent : upper; }
+    AndNode& and_node(Children::Slot slot) { return and_nodes[static_cast<std::size_t>(children[slot].and_node)]; }
+    const AndNode& and_node(Children::Slot slot) const { return and_nodes[static_cast<std::size_t>(children[slot].and_node)]; }
+    std::int32_t add_and_node(AndNode node);
+    void release_and_node(std::int32_t index);
+    std::size_t bytes() const;
+};
+
+}  // namespace codt

@@ -1,0 +1,37 @@
+#include "strategies/feature_order.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace codt {
+
+namespace {
+
+// Position of every element when sorted ascending, ties by index.
+std::vector<std::uint32_t> positions(const std::vector<double>& scores) {
+    std::vector<std::uint32_t> sorted(scores.size());
+    std::iota(sorted.begin(), sorted.end(), 0u);
+    std::stable_sort(sorted.begin(), sorted.end(), [&](std::uint32_t a, std::uint32_t b) { return scores[a] < scores[b]; });
+    std::vector<std::uint32_t> position(scores.size());
+    for (std::uint32_t k = 0; k < sorted.size(); ++k) position[sorted[k]] = k;
+    return position;
+}
+
+}  // namespace
+
+FeatureOrder order_features(const Objective& objective, const Subset& subset, bool with_discrepancy) {
+    FeatureOrder order;
+    if (with_discrepancy) order.discrepancy.resize(subset.features());
+    std::vector<double> best(subset.features(), std::numeric_limits<double>::infinity());
+    std::vector<double> scores;
+    for (std::uint32_t f = 0; f < subset.features(); ++f) {
+        objective.split_scores(subset, f, scores);
+        if (!scores.empty()) best[f] = *std::min_element(scores.begin(), scores.end());
+        if (with_discrepancy) order.discrepancy[f] = positions(scores);
+    }
+    order.rank = positions(best);
+    return order;
+}
+
+}  // namespace codt

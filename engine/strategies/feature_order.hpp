@@ -1,0 +1,20 @@
+// Feature rank and split discrepancy (paper, "Limited discrepancy search"): where a feature stands among the
+// features by its best split's impurity, and a split among its feature's splits.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "data/subset.hpp"
+#include "objectives/objective.hpp"
+
+namespace codt {
+
+struct FeatureOrder {
+    std::vector<std::uint32_t> rank;                       // per feature, zero-based
+    std::vector<std::vector<std::uint32_t>> discrepancy;   // per feature and threshold, if asked for
+};
+
+FeatureOrder order_features(const Objective& objective, const Subset& subset, bool with_discrepancy);
+
+}  // namespace codt

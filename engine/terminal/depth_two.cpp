@@ -1,0 +1,110 @@
+#include "terminal/depth_two.hpp"
+
+#include <algorithm>
+
+#include "bounds/lower_bounds.hpp"
+
+namespace codt {
+
+DepthTwoSolver::DepthTwoSolver(const SearchSettings& settings, const Strategy& strategy, const Objective& objective,
+                               const KernelChoice& kernel, Random& random)
+    : settings_(settings), strategy_(strategy), objective_(objective), random_(random), scanner_(objective.make_scanner(kernel)) {}
+
+DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& order, const Limits& limits, StopCondition& stop,
+                                     const Progress& progress) {
+    ++counters_.depth_two_calls;
+    prepared_ = nullptr;
+    const double lambda = settings_.lambda;
+    const double tolerance = settings_.tolerance;
+    DepthTwoResult result;
+    result.upper = objective_.leaf_loss(subset);
+    const NodeBound bound = node_bound(objective_, subset, 2, result.upper, settings_);
+    result.lower = std::max(limits.lower, bound.any);
+    const auto cutoff = [&] { return std::min(result.upper, limits.upper); };
+    if (!subset.has_thresholds() || result.upper <= bound.split + tolerance) {
+        result.lower = result.upper;
+        return result;
+    }
+    if (result.lower >= cutoff() - tolerance) {
+        result.lower = std::min(result.lower, result.upper);
+        return result;
+    }
+
+    const FeatureOrder* ranks = &order;
+    if (strategy_.needs_discrepancy()) {
+        own_order_ = order_features(objective_, subset, true);
+        ranks = &own_order_;
+    }
+    children_.reset(settings_, strategy_, objective_, subset, *ranks, 2, std::max(bound.split, limits.lower), random_);
+    scanner_->prepare(subset);
+    const auto known_lower = [&] { return std::min({result.upper, children_.min_lower(), children_.closed_lower()}); };
+    while (!children_.empty() && children_.min_lower() < cutoff() - tolerance) {
+        const Children::Slot slot = children_.top();
+        if (children_[slot].lower >= cutoff() - tolerance) {
+            children_.close(slot);
+            continue;
+        }
+        if (children_.refresh(slot, cutoff())) continue;
+        const std::uint32_t feature = children_[slot].feature;
+        choose_batch(slot);
+        if (!evaluate(subset, feature, stop)) {
+            result.stopped = true;
+            break;
+        }
+        for (const EvaluatedSplit& split : splits_) {
+            const double objective = split.sum() + lambda;
+            if (objective < result.upper) {
+                result.upper = objective;
+                result.splits = true;
+                result.feature = feature;
+                result.threshold = split.threshold;
+            }
+        }
+        children_.evaluate(feature, splits_, cutoff());
+        if (progress) progress(std::max(result.lower, known_lower()), result);
+    }
+    result.lower = std::min(result.upper, std::max(result.lower, known_lower()));
+    return result;
+}
+
+bool DepthTwoSolver::solve_split(const Subset& subset, std::uint32_t feature, std::uint32_t threshold, double& left, double& right,
+                                 StopCondition& stop) {
+    if (prepared_ != &subset) {
+        scanner_->prepare(subset);
+        prepared_ = &subset;
+    }
+    batch_.assign(1, threshold);
+    if (!evaluate(subset, feature, stop)) return false;
+    left = splits_[0].left_lower;
+    right = splits_[0].right_lower;
+    return true;
+}
+
+bool DepthTwoSolver::evaluate(const Subset& subset, std::uint32_t feature, StopCondition& stop) {
+    left_.resize(batch_.size());
+    right_.resize(batch_.size());
+    if (!scanner_->scan(feature, batch_, settings_.lambda, left_.data(), right_.data(), stop)) return false;
+    counters_.evaluations += batch_.size();
+    counters_.scanned_samples += static_cast<std::uint64_t>(subset.size()) * subset.features();
+    splits_.clear();
+    for (std::size_t j = 0; j < batch_.size(); ++j) splits_.push_back({batch_[j], left_[j], right_[j]});
+    return true;
+}
+
+void DepthTwoSolver::choose_batch(Children::Slot slot) {
+    const std::uint32_t lanes = scanner_->lanes();
+    if (lanes == 1) {
+        batch_.assign(1, children_.select_threshold(slot));
+        return;
+    }
+    children_.open_thresholds(children_[slot].feature, open_);
+    if (open_.size() <= lanes) {
+        batch_ = open_;
+        return;
+    }
+    batch_.clear();
+    const std::uint64_t count = open_.size();
+    for (std::uint64_t j = 0; j < lanes; ++j) batch_.push_back(open_[(2 * j + 1) * count / (2 * lanes)]);
+}
+
+}  // namespace codt

@@ -1,0 +1,76 @@
+// The depth-two terminal case (paper, appendix "Expansion", Solve-D2): the main loop on one OR node with depth
+// budget two, in which an expansion solves both sides of a split at once (Solve-D1). One pass of the scan takes
+// many thresholds of a feature, so an expansion here evaluates a batch of them: the strategy chooses the interval
+// and with it the feature, and the batch is spread evenly over that feature's open thresholds. With a scan of one
+// lane it is the paper's loop, threshold by threshold.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "search/children.hpp"
+#include "terminal/scanner.hpp"
+
+namespace codt {
+
+struct DepthTwoResult {
+    double lower = 0;      // valid whatever happened; equals `upper` if solved below the given bound
+    double upper = 0;      // objective of the best tree found
+    bool splits = false;   // whether that tree splits at (feature, threshold); a leaf otherwise
+    std::uint32_t feature = 0;
+    std::uint32_t threshold = 0;
+    bool stopped = false;  // the stop condition was reached first
+};
+
+struct ScanCounters {
+    std::uint64_t depth_two_calls = 0;
+    std::uint64_t evaluations = 0;      // splits evaluated by Solve-D1
+    std::uint64_t scanned_samples = 0;  // samples visited: passes x samples x features
+};
+
+class DepthTwoSolver {
+  public:
+    DepthTwoSolver(const SearchSettings& settings, const Strategy& strategy, const Objective& objective, const KernelChoice& kernel,
+                   Random& random);
+
+    // Lower bounds already known for the subproblem, and the value from which on its exact optimum does not
+    // matter (the paper's upper bound of a node).
+    struct Limits {
+        double lower = 0;
+        double upper = std::numeric_limits<double>::infinity();
+    };
+
+    // Called with every new pair of bounds; only the root of a search of depth two wants it.
+    using Progress = std::function<void(double lower, const DepthTwoResult& incumbent)>;
+
+    // `order` ranks the features (of this subset, or of the node above it).
+    DepthTwoResult solve(const Subset& subset, const FeatureOrder& order, const Limits& limits, StopCondition& stop,
+                         const Progress& progress = {});
+
+    // The two sides of one split; false if stopped (the left/right terminal case).
+    bool solve_split(const Subset& subset, std::uint32_t feature, std::uint32_t threshold, double& left, double& right,
+                     StopCondition& stop);
+
+    const ScanCounters& counters() const { return counters_; }
+
+  private:
+    bool evaluate(const Subset& subset, std::uint32_t feature, StopCondition& stop);
+    void choose_batch(Children::Slot slot);
+
+    const SearchSettings& settings_;
+    const Strategy& strategy_;
+    const Objective& objective_;
+    Random& random_;
+    std::unique_ptr<Scanner> scanner_;
+    const Subset* prepared_ = nullptr;  // what the scanner holds, only while solve_split is used in a row
+    Children children_;
+    FeatureOrder own_order_;
+    std::vector<std::uint32_t> open_, batch_;
+    std::vector<double> left_, right_;
+    std::vector<EvaluatedSplit> splits_;
+    ScanCounters counters_;
+};
+
+}  // namespace codt

@@ -1,0 +1,69 @@
+// Run-time choice of the instruction set, and of the counters' width, for the scans.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "terminal/lanes.hpp"
+#include "terminal/rank_table.hpp"
+#include "terminal/scanner.hpp"
+
+namespace codt {
+
+template <class Kernel, class... Args>
+void run_baseline(Args... args) {
+    Kernel::template run<baseline_bytes>(args...);
+}
+#ifdef CODT_X86_PATHS
+template <class Kernel, class... Args>
+CODT_TARGET_AVX2 void run_avx2(Args... args) {
+    Kernel::template run<avx2_bytes>(args...);
+}
+template <class Kernel, class... Args>
+CODT_TARGET_AVX512 void run_avx512(Args... args) {
+    Kernel::template run<avx512_bytes>(args...);
+}
+#endif
+
+// The function that runs Kernel::run<register bytes>(args...), compiled for `path`. Kernel::run is always
+// inlined, so that its body takes on the instruction set of the function around it.
+template <class Kernel, class... Args>
+auto kernel_function(KernelPath path) -> void (*)(Args...) {
+#ifdef CODT_X86_PATHS
+    if (path == KernelPath::avx512) return run_avx512<Kernel, Args...>;
+    if (path == KernelPath::avx2) return run_avx2<Kernel, Args...>;
+#endif
+    static_cast<void>(path);
+    return run_baseline<Kernel, Args...>;
+}
+
+// A class scan with 16-bit counters where the subset is small enough, else with 32-bit ones.
+template <template <class> class Scan>
+class NarrowOrWideScanner final : public Scanner {
+  public:
+    template <class... Args>
+    explicit NarrowOrWideScanner(const Args&... args) : narrow_(args...), wide_(args...) {}
+
+    std::uint32_t lanes() const override { return is_narrow_ ? lane_count<std::int16_t> : lane_count<std::int32_t>; }
+
+    void prepare(const Subset& subset) override {
+        is_narrow_ = subset.size() <= narrow_limit;
+        if (is_narrow_)
+            narrow_.prepare(subset);
+        else
+            wide_.prepare(subset);
+    }
+
+    bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left, double* right,
+              StopCondition& stop) override {
+        return is_narrow_ ? narrow_.scan(f, thresholds, lambda, left, right, stop)
+                          : wide_.scan(f, thresholds, lambda, left, right, stop);
+    }
+
+  private:
+    Scan<std::int16_t> narrow_;
+    Scan<std::int32_t> wide_;
+    bool is_narrow_ = true;
+};
+
+}  // namespace codt

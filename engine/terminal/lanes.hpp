@@ -1,0 +1,88 @@
+// Vector lanes for the scans. One lane is one threshold of the root feature; a pack holds 64 bytes of
+// lanes on every processor, in as many registers as its instruction set needs. The same source is
+// compiled for each instruction set (CODT_TARGET_*), so every path computes the same numbers in the
+// same order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#if defined(__GNUC__) && defined(__x86_64__)
+#define CODT_X86_PATHS 1
+#define CODT_TARGET_AVX2 [[gnu::target("arch=x86-64-v3")]]
+#define CODT_TARGET_AVX512 [[gnu::target("arch=x86-64-v4,prefer-vector-width=512")]]
+#endif
+#define CODT_INLINE [[gnu::always_inline]] inline
+
+namespace codt {
+
+inline constexpr std::size_t pack_bytes = 64;
+
+template <class T>
+inline constexpr std::uint32_t lane_count = pack_bytes / sizeof(T);
+
+// Bytes of one register on each path.
+inline constexpr std::size_t baseline_bytes = 16;
+inline constexpr std::size_t avx2_bytes = 32;
+inline constexpr std::size_t avx512_bytes = 64;
+
+template <class T, std::size_t Bytes, std::size_t Total = pack_bytes>
+struct Pack {
+    static constexpr std::size_t registers = Total / Bytes;
+    static constexpr std::size_t per_register = Bytes / sizeof(T);
+    typedef T Register __attribute__((vector_size(Bytes)));
+
+    Register r[registers];
+
+    CODT_INLINE void fill(T value) {
+        for (auto& x : r) x = Register{} + value;
+    }
+    CODT_INLINE void load(const T* p) {
+        for (std::size_t i = 0; i < registers; ++i) std::memcpy(&r[i], p + i * per_register, Bytes);
+    }
+    CODT_INLINE void store(T* p) const {
+        for (std::size_t i = 0; i < registers; ++i) std::memcpy(p + i * per_register, &r[i], Bytes);
+    }
+
+    // *this += 1 in the lanes where a sample of this rank goes left. `limits` are the thresholds plus one.
+    CODT_INLINE void count_left(const Pack& limits, T rank) {
+        for (std::size_t i = 0; i < registers; ++i) r[i] -= limits.r[i] > rank;
+    }
+    CODT_INLINE void add(const Pack& a) {
+        for (std::size_t i = 0; i < registers; ++i) r[i] += a.r[i];
+    }
+    CODT_INLINE void subtract(const Pack& a) {
+        for (std::size_t i = 0; i < registers; ++i) r[i] -= a.r[i];
+    }
+    CODT_INLINE void subtract_from(T value) {
+        for (std::size_t i = 0; i < registers; ++i) r[i] = value - r[i];
+    }
+    CODT_INLINE void minimum(const Pack& a) {
+        for (std::size_t i = 0; i < registers; ++i) r[i] = r[i] < a.r[i] ? r[i] : a.r[i];
+    }
+    CODT_INLINE void maximum(const Pack& a) {
+        for (std::size_t i = 0; i < registers; ++i) r[i] = r[i] > a.r[i] ? r[i] : a.r[i];
+    }
+};
+
+// True if any bit of a comparison's result is set.
+template <std::size_t Bytes, class Mask>
+CODT_INLINE bool any_set(const Mask& mask) {
+    static_assert(sizeof(Mask) == Bytes);
+    std::uint64_t words[Bytes / sizeof(std::uint64_t)];
+    std::memcpy(words, &mask, Bytes);
+    std::uint64_t any = 0;
+    for (const std::uint64_t w : words) any |= w;
+    return any != 0;
+}
+
+// True if any lane is negative.
+template <class T, std::size_t Bytes>
+CODT_INLINE bool any_negative(const Pack<T, Bytes>& a) {
+    auto set = a.r[0] < 0;
+    for (std::size_t i = 1; i < Pack<T, Bytes>::registers; ++i) set |= a.r[i] < 0;
+    return any_set<Bytes>(set);
+}
+
+}  // namespace codt

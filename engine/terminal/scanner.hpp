@@ -1,0 +1,42 @@
+// Interface of the left/right terminal case (paper, Alg. 4, Solve-D1): given a root feature and some of
+// its thresholds, the objective of the best depth-one subtree on the left and on the right of each.
+// Many thresholds share one walk over the sorted orders.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "common/stop.hpp"
+#include "data/subset.hpp"
+
+namespace codt {
+
+// Instruction sets the scans are compiled for. `scalar` is the generic loop of the paper, one
+// threshold at a time; the others run the same vector code with wider registers.
+enum class KernelPath { scalar, baseline, avx2, avx512 };
+
+struct KernelChoice {
+    KernelPath path = KernelPath::baseline;
+};
+
+// The widest path this processor supports.
+KernelPath best_kernel_path();
+bool kernel_path_supported(KernelPath path);
+
+class Scanner {
+  public:
+    virtual ~Scanner() = default;
+
+    // How many thresholds one call of scan takes at the most.
+    virtual std::uint32_t lanes() const = 0;
+
+    // Makes `subset` the one that scan works on; it must stay alive and unchanged until the next call.
+    virtual void prepare(const Subset& subset) = 0;
+
+    // left[j], right[j]: the least loss, plus lambda if it takes a split, of a tree of depth at most one on
+    // each side of threshold thresholds[j] of feature f. False if `stop` was reached; the values are then void.
+    virtual bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left,
+                      double* right, StopCondition& stop) = 0;
+};
+
+}  // namespace codt

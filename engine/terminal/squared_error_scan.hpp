@@ -1,0 +1,15 @@
+// Solve-D1 (paper, Alg. 4) for squared error, many thresholds at once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "terminal/scanner.hpp"
+
+namespace codt {
+
+// `y` holds one target per row of the data set and must outlive the scanner.
+std::unique_ptr<Scanner> make_squared_error_scanner(std::span<const double> y, KernelPath path);
+
+}  // namespace codt

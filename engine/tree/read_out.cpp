@@ -1,0 +1,93 @@
+#include "tree/read_out.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+
+#include "data/subset.hpp"
+
+namespace codt {
+
+namespace {
+
+class Reader {
+  public:
+    Reader(const Dataset& data, const Objective& objective, double lambda) : data_(data), objective_(objective), lambda_(lambda) {}
+
+    std::int32_t read(const SolutionNode& node, const std::vector<std::uint32_t>& rows) {
+        switch (node.kind) {
+            case SolutionNode::Kind::leaf:
+                return add(rows);
+            case SolutionNode::Kind::split:
+                return split(node.feature, node.threshold, rows, node.left.get(), node.right.get());
+            case SolutionNode::Kind::stump: {
+                const Subset subset(data_, rows);
+                const auto stump = objective_.best_stump(subset, lambda_);
+                if (!stump.splits) return add(rows);
+                const double threshold = subset.threshold_value(data_, stump.feature, stump.threshold);
+                return split(stump.feature, threshold, rows, leaf_solution().get(), leaf_solution().get());
+            }
+        }
+        return -1;
+    }
+
+    FlatTree tree;
+
+  private:
+    std::int32_t add(const std::vector<std::uint32_t>& rows) {
+        tree.feature.push_back(-1);
+        tree.threshold.push_back(std::numeric_limits<double>::quiet_NaN());
+        tree.left.push_back(-1);
+        tree.right.push_back(-1);
+        tree.samples.push_back(static_cast<std::int64_t>(rows.size()));
+        tree.loss.push_back(objective_.reported_loss(rows));
+        tree.value.push_back(objective_.reported_value(rows));
+        return static_cast<std::int32_t>(tree.feature.size() - 1);
+    }
+
+    std::int32_t split(std::uint32_t feature, double threshold, const std::vector<std::uint32_t>& rows, const SolutionNode* left,
+                       const SolutionNode* right) {
+        const auto ranks = data_.ranks(feature);
+        const auto values = data_.values(feature);
+        std::vector<std::uint32_t> sides[2];
+        for (const std::uint32_t row : rows) sides[values[ranks[row]] <= threshold ? 0 : 1].push_back(row);
+        if (sides[0].empty() || sides[1].empty()) throw std::logic_error("codt internal error: a split that separates nothing");
+        const std::int32_t index = add(rows);
+        const auto i = static_cast<std::size_t>(index);
+        tree.feature[i] = static_cast<std::int32_t>(feature);
+        tree.threshold[i] = threshold;
+        const std::int32_t left_index = read(*left, sides[0]);
+        const std::int32_t right_index = read(*right, sides[1]);
+        tree.left[i] = left_index;
+        tree.right[i] = right_index;
+        return index;
+    }
+
+    const Dataset& data_;
+    const Objective& objective_;
+    double lambda_;
+};
+
+}  // namespace
+
+std::size_t FlatTree::splits() const {
+    return static_cast<std::size_t>(std::count_if(feature.begin(), feature.end(), [](std::int32_t f) { return f >= 0; }));
+}
+
+double FlatTree::total_loss() const {
+    double sum = 0;
+    for (std::size_t i = 0; i < feature.size(); ++i)
+        if (feature[i] < 0) sum += loss[i];
+    return sum;
+}
+
+FlatTree read_out(const Solution& solution, const Dataset& data, const Objective& objective, double lambda) {
+    std::vector<std::uint32_t> rows(data.samples());
+    std::iota(rows.begin(), rows.end(), 0u);
+    Reader reader(data, objective, lambda);
+    reader.read(*solution, rows);
+    return std::move(reader.tree);
+}
+
+}  // namespace codt

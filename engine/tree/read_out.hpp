@@ -1,0 +1,30 @@
+// The finished tree as flat arrays, with what users want to know of each node. Everything is computed from the
+// tree and the data alone, none of it is taken from the search.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "data/dataset.hpp"
+#include "objectives/objective.hpp"
+#include "tree/solution.hpp"
+
+namespace codt {
+
+// Nodes in preorder, the root first. A leaf has feature -1 and children -1.
+struct FlatTree {
+    std::vector<std::int32_t> feature;
+    std::vector<double> threshold;
+    std::vector<std::int32_t> left, right;
+    std::vector<std::int64_t> samples;
+    std::vector<double> loss;                // of the node as a leaf, in reported units
+    std::vector<std::vector<double>> value;  // class counts, or the mean
+
+    std::size_t splits() const;
+    double total_loss() const;  // over the leaves
+};
+
+// `lambda` is in internal units: it decides whether a stump splits.
+FlatTree read_out(const Solution& solution, const Dataset& data, const Objective& objective, double lambda);
+
+}  // namespace codt

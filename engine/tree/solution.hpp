@@ -1,0 +1,37 @@
+// An incumbent tree as the search keeps it: immutable nodes that are shared between incumbents. The subtrees of a
+// terminal case are not spelled out; a `stump` stands for "the best tree of depth at most one on the samples that
+// arrive here" and is worked out only when the tree is read (see read_out.hpp).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+namespace codt {
+
+struct SolutionNode;
+using Solution = std::shared_ptr<const SolutionNode>;
+
+struct SolutionNode {
+    enum class Kind : std::uint8_t { leaf, stump, split };
+    Kind kind = Kind::leaf;
+    std::uint32_t feature = 0;
+    double threshold = 0;  // x <= threshold goes left
+    Solution left, right;
+};
+
+inline Solution leaf_solution() {
+    static const Solution leaf = std::make_shared<const SolutionNode>();
+    return leaf;
+}
+
+inline Solution stump_solution() {
+    static const Solution stump = std::make_shared<const SolutionNode>(SolutionNode{SolutionNode::Kind::stump, 0, 0, {}, {}});
+    return stump;
+}
+
+inline Solution split_solution(std::uint32_t feature, double threshold, Solution left, Solution right) {
+    return std::make_shared<const SolutionNode>(
+        SolutionNode{SolutionNode::Kind::split, feature, threshold, std::move(left), std::move(right)});
+}
+
+}  // namespace codt

@@ -1,0 +1,35 @@
+"""Provably optimal decision trees on numeric features.
+
+The estimators follow scikit-learn; :class:`Search` is the search itself, for those who want to watch it
+step by step; :class:`Strategy` and :class:`Heuristic` compose new search strategies out of the paper's parts.
+
+Examples
+--------
+>>> from codt import OptimalTreeClassifier
+>>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
+>>> y = ["same", "different", "different", "same"]
+>>> model = OptimalTreeClassifier(max_depth=2).fit(X, y)
+>>> model.loss_, model.status_
+(0, 'optimal')
+"""
+
+from importlib.metadata import version as _version
+
+from codt.classifier import OptimalTreeClassifier
+from codt.regressor import OptimalTreeRegressor
+from codt.search import Search
+from codt.strategy import Heuristic, Strategy, strategies
+from codt.tree import Tree
+
+__version__ = _version("codt")
+
+__all__ = [
+    "Heuristic",
+    "OptimalTreeClassifier",
+    "OptimalTreeRegressor",
+    "Search",
+    "Strategy",
+    "Tree",
+    "__version__",
+    "strategies",
+]

@@ -1,0 +1,77 @@
+"""Types of the compiled module; its bindings only translate between Python and the engine."""
+
+from collections.abc import Callable
+from typing import Any, Literal, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+from typing_extensions import Required
+
+class HeuristicSpec(TypedDict, total=False):
+    kind: Required[Literal["none", "linear", "curiosity", "random", "discrepancy", "function", "native"]]
+    lower_bound: float
+    support: float
+    function: Callable[..., Any]
+    address: int
+
+class StrategySpec(TypedDict):
+    name: str
+    description: str
+    priority: list[str]
+    left_right: str
+    threshold: str
+    heuristic: HeuristicSpec
+
+class TreeArrays(TypedDict):
+    feature: NDArray[np.int32]
+    threshold: NDArray[np.float64]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    n_samples: NDArray[np.int64]
+    loss: NDArray[np.float64]
+    value: NDArray[np.float64]
+
+Status = Literal["optimal", "time-limit", "expansion-limit", "interrupted"]
+
+def strategies() -> list[StrategySpec]: ...
+
+class Search:
+    def __init__(
+        self,
+        X: NDArray[np.float64],
+        y: NDArray[np.float64],
+        *,
+        task: str,
+        n_classes: int,
+        max_depth: int,
+        penalty: float,
+        strategy: StrategySpec,
+        depth_two_strategy: StrategySpec,
+        terminal: str,
+        greedy: bool,
+        clustering: bool,
+        neighborhood: bool,
+        interval_shrinking: bool,
+        sub_interval: bool,
+        kernel: str,
+        seed: int,
+        log_expansions: bool,
+    ) -> None: ...
+    def run(
+        self,
+        time_limit: float | None,
+        max_expansions: int | None,
+        poll: Callable[[], bool] | None,
+    ) -> Status: ...
+    @property
+    def complete(self) -> bool: ...
+    @property
+    def lower_bound(self) -> float: ...
+    @property
+    def upper_bound(self) -> float: ...
+    @property
+    def n_expansions(self) -> int: ...
+    def stats(self) -> dict[str, int]: ...
+    def trace(self) -> NDArray[np.float64]: ...
+    def tree(self) -> TreeArrays: ...
+    def expansions(self) -> list[tuple[list[tuple[int, float, bool]], int, float]]: ...

@@ -1,0 +1,19 @@
+"""The error for a name that is not one of a known set."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def unknown_name(parameter: str, value: str, valid: Iterable[str]) -> ValueError:
+    """Make the error for a value that is none of the valid names.
+
+    Examples
+    --------
+    >>> print(unknown_name("terminal", "leef", ["leaf", "left-right"]))
+    terminal='leef' is not known; did you mean 'leaf'? Expected one of: 'leaf', 'left-right'.
+    """
+    names = list(valid)
+    close = get_close_matches(value, names, n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else "."
+    expected = ", ".join(map(repr, names))
+    return ValueError(f"{parameter}={value!r} is not known{hint} Expected one of: {expected}.")

@@ -1,0 +1,107 @@
+"""The command line; needs the extra ``cli`` (typer, rich, pandas)."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Any
+
+import pandas as pd
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from codt import demo as demonstration
+from codt.classifier import OptimalTreeClassifier
+from codt.comparison import cart_loss, report
+from codt.datasets import list_datasets
+from codt.options import ESTIMATOR_OPTIONS
+from codt.regressor import OptimalTreeRegressor
+from codt.strategy import strategies as known_strategies
+
+app = typer.Typer(
+    help="Provably optimal decision trees.", no_args_is_help=True, pretty_exceptions_enable=False
+)
+
+_HELP = {option.name: option.help for option in ESTIMATOR_OPTIONS}
+
+# With more distinct integers than this, a target is taken for a quantity rather than a label.
+MOST_INTEGER_CLASSES = 20
+
+
+class TaskChoice(str, Enum):
+    """What to learn; ``auto`` decides by the target."""
+
+    auto = "auto"
+    classification = "classification"
+    regression = "regression"
+
+
+@app.command()
+def fit(
+    data: Annotated[Path, typer.Argument(help="A CSV file with a header.", exists=True, dir_okay=False)],
+    target: Annotated[str, typer.Option(help="The column to predict.")],
+    depth: Annotated[int, typer.Option(help=_HELP["max_depth"])] = 3,
+    task: Annotated[TaskChoice, typer.Option(help="What to learn.")] = TaskChoice.auto,
+    strategy: Annotated[str, typer.Option(help=_HELP["strategy"])] = "dfs-blossom",
+    time_limit: Annotated[float | None, typer.Option(help=_HELP["time_limit"])] = None,
+    complexity_cost: Annotated[float, typer.Option(help=_HELP["complexity_cost"])] = 0.0,
+) -> None:
+    """Fit an optimal tree to a CSV file; print it, its loss, the proof, and what CART gets."""
+    frame = pd.read_csv(data)
+    if target not in frame.columns:
+        raise typer.BadParameter(
+            f"{target!r} is not a column of {data}: {', '.join(map(str, frame.columns))}"
+        )
+    X, y = frame.drop(columns=target), frame[target]
+    text_columns = list(X.select_dtypes(exclude=["number", "bool"]).columns)
+    if text_columns:
+        raise typer.BadParameter(f"expected numbers in all columns but the target; text in: {text_columns}")
+    make = OptimalTreeClassifier if _is_classification(task, y) else OptimalTreeRegressor
+    model = make(max_depth=depth, strategy=strategy, time_limit=time_limit, complexity_cost=complexity_cost)
+    start = perf_counter()
+    try:
+        model.fit(X, y)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+    seconds = perf_counter() - start
+    # Plain print: rich would read brackets in column names as markup.
+    print(model.export_text())
+    print()
+    print(report(model, cart_loss(X, y, model._task, depth), seconds))
+
+
+def _is_classification(task: TaskChoice, y: pd.Series[Any]) -> bool:
+    if task is not TaskChoice.auto:
+        return task is TaskChoice.classification
+    if pd.api.types.is_float_dtype(y):
+        return False
+    return not pd.api.types.is_integer_dtype(y) or y.nunique() <= MOST_INTEGER_CLASSES
+
+
+@app.command()
+def strategies() -> None:
+    """List the search strategies."""
+    table = Table("name", "priority", "left or right", "threshold", "heuristic", "description")
+    for known in known_strategies().values():
+        formula = "" if known.heuristic is None else known.heuristic.formula
+        priority = ", ".join(known.priority)
+        table.add_row(known.name, priority, known.left_right, known.threshold, formula, known.description)
+    Console().print(table)
+
+
+@app.command()
+def datasets() -> None:
+    """List the paper's data sets, and which of them are at hand."""
+    table = Table("name", "task", "samples", "features", "values", "labels", "file")
+    for info in list_datasets():
+        sizes = (info.n_samples, info.n_features, info.n_unique_values, info.n_labels)
+        table.add_row(info.name, info.task, *map(str, sizes), str(info.path or "-"))
+    Console().print(table)
+
+
+@app.command()
+def demo() -> None:
+    """Fit optimal trees to data that ship with scikit-learn."""
+    demonstration.main()

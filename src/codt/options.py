@@ -1,0 +1,175 @@
+"""The options of the search and of the estimators: one table, one row an option.
+
+The table is what the estimators' parameter constraints and documentation, the constructor of
+:class:`codt.Search` and the command line's help texts are made of.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from textwrap import indent, wrap
+from typing import Any, Literal, TypeVar
+
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from codt.strategy import Strategy
+
+Task = Literal["classification", "regression"]
+
+# The core keeps a path from the root in a fixed-size record; no data set needs a deeper tree.
+MAX_DEPTH = 64
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option: its name, default, constraints (scikit-learn's vocabulary), type in words and help text."""
+
+    name: str
+    default: object
+    constraints: tuple[Any, ...]
+    type: str
+    help: str
+
+
+SEARCH_OPTIONS = (
+    Option(
+        "max_depth",
+        3,
+        (Interval(Integral, 0, MAX_DEPTH, closed="both"),),
+        f"int from 0 to {MAX_DEPTH}",
+        "The largest number of tests between the root and a leaf.",
+    ),
+    Option(
+        "complexity_cost",
+        0.0,
+        (Interval(Real, 0, None, closed="left"),),
+        "float >= 0",
+        "The penalty for every branching node, relative to the number of samples (classification) or to the"
+        " squared error of the best constant prediction (regression). The absolute value is reported too.",
+    ),
+    Option(
+        "strategy",
+        "dfs-blossom",
+        (str, Strategy),
+        "str or Strategy",
+        "The search strategy: a name from codt.strategies(), or a codt.Strategy.",
+    ),
+    Option(
+        "terminal",
+        "depth-two",
+        (StrOptions({"leaf", "left-right", "depth-two"}),),
+        '{"leaf", "left-right", "depth-two"}',
+        "Which subproblems are solved at once instead of being searched: leaves, the two sides of the last"
+        " split, or whole depth-two trees.",
+    ),
+    Option(
+        "depth_two_strategy",
+        "dfs-blossom",
+        (str, Strategy),
+        "str or Strategy",
+        'The strategy used inside depth-two subproblems; used with terminal="depth-two" only.',
+    ),
+    Option(
+        "greedy_start",
+        True,
+        ("boolean",),
+        "bool",
+        "Whether the greedy (CART) tree is the first incumbent.",
+    ),
+    Option(
+        "clustering_bound",
+        True,
+        ("boolean",),
+        "bool",
+        "Whether to bound a subproblem by the best clustering of its labels, whatever the features say.",
+    ),
+    Option(
+        "neighborhood_pruning",
+        True,
+        ("boolean",),
+        "bool",
+        "Whether to bound a split by what is known of splits at nearby thresholds.",
+    ),
+    Option(
+        "interval_shrinking",
+        True,
+        ("boolean",),
+        "bool",
+        "Whether to cut the ends off an interval of thresholds that nearby splits rule out.",
+    ),
+    Option(
+        "sub_interval_pruning",
+        True,
+        ("boolean",),
+        "bool",
+        "Whether to drop an interval of thresholds that the splits at its two ends rule out.",
+    ),
+)
+
+RUN_OPTIONS = (
+    Option(
+        "time_limit",
+        None,
+        (Interval(Real, 0, None, closed="left"), None),
+        "float >= 0 or None",
+        "Stop after this many seconds and keep the best tree found.",
+    ),
+)
+
+ESTIMATOR_OPTIONS = (
+    *SEARCH_OPTIONS,
+    *RUN_OPTIONS,
+    Option(
+        "memory_limit",
+        None,
+        (Interval(Real, 0, None, closed="neither"), None),
+        "float > 0 or None",
+        "Not supported yet: anything but None is refused.",
+    ),
+    Option(
+        "n_jobs",
+        1,
+        (Integral,),
+        "int",
+        "The number of threads. Only 1 is supported yet: anything else is refused.",
+    ),
+    Option(
+        "random_state",
+        None,
+        ("random_state",),
+        "int, RandomState instance or None",
+        "Seeds the strategies that draw random numbers; the others do not depend on it.",
+    ),
+    Option(
+        "verbose",
+        0,
+        ("verbose",),
+        "int or bool",
+        "If not 0, print one line that sums the search up when it ends.",
+    ),
+)
+
+
+def constraints(options: tuple[Option, ...]) -> dict[str, list[Any]]:
+    """Return the constraints by name, as scikit-learn wants them."""
+    return {option.name: list(option.constraints) for option in options}
+
+
+Documented = TypeVar("Documented", bound=type)
+
+
+def document_options(cls: Documented) -> Documented:
+    """Write the estimators' options into a class's documentation, in place of ``{options}``.
+
+    Class decorator; does nothing when Python drops documentation (``-OO``).
+    """
+    if cls.__doc__:
+        entries = "\n".join(_document(option) for option in ESTIMATOR_OPTIONS)
+        cls.__doc__ = cls.__doc__.replace("    {options}", indent(entries, "    "))
+    return cls
+
+
+def _document(option: Option) -> str:
+    text = indent("\n".join(wrap(option.help, width=100)), "    ")
+    return f"{option.name} : {option.type}, default={option.default!r}\n{text}"

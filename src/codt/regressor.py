@@ -1,0 +1,95 @@
+"""The optimal regression tree."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from numpy.typing import ArrayLike
+from sklearn.base import RegressorMixin, _fit_context
+
+from codt._base import BaseOptimalTree
+from codt.options import Task, document_options
+from codt.validation import Floats
+
+
+@document_options
+class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
+    """A regression tree with provably the lowest sum of squared training errors at its depth.
+
+    Parameters
+    ----------
+    {options}
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The best tree found: nodes with feature, threshold, mean, number of samples and loss.
+    loss_ : float
+        The sum of squared errors on the training samples.
+    objective_ : float
+        The loss plus the penalties for branching nodes.
+    penalty_ : float
+        The absolute penalty for a branching node: ``complexity_cost`` times the sum of squared errors of the
+        best constant prediction.
+    lower_bound_ : float
+        No tree within the limits has an objective below this.
+    gap_ : float
+        ``(objective_ - lower_bound_) / objective_``; 0 if the tree is proven to be optimal.
+    status_ : str
+        ``"optimal"``, or why the search ended early: ``"time-limit"``, ``"memory-limit"``, ``"interrupted"``.
+    n_expansions_ : int
+        The number of expansions of the search.
+    trace_ : ndarray of shape (n_changes, 4)
+        One row for every change of a bound: seconds, expansions, lower bound, upper bound.
+    search_stats_ : dict
+        Counters of the work done.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of str
+        The names of the features; only if ``X`` was a data frame with names.
+
+    Notes
+    -----
+    Ctrl-C during ``fit`` stops the search and raises ``KeyboardInterrupt``; the estimator then keeps nothing.
+    Use ``time_limit``, or :class:`codt.Search`, to keep the best tree of an unfinished search.
+
+    Examples
+    --------
+    >>> X = [[1.0], [2.0], [3.0], [4.0]]
+    >>> y = [0.0, 0.0, 1.0, 5.0]
+    >>> model = OptimalTreeRegressor(max_depth=1).fit(X, y)
+    >>> round(model.loss_, 4), model.status_
+    (0.6667, 'optimal')
+    >>> model.predict([[10.0]])
+    array([5.])
+    """
+
+    _task: ClassVar[Task] = "regression"
+
+    loss_: float
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: ArrayLike, y: ArrayLike) -> OptimalTreeRegressor:
+        """Find the optimal tree.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples; numbers, without NaN or infinity.
+        y : array-like of shape (n_samples,)
+            The numbers to predict.
+        """
+        self.loss_ = float(self._search(X, y).loss)
+        return self
+
+    def predict(self, X: ArrayLike) -> Floats:
+        """Return the mean of the leaf that each sample reaches.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        """
+        leaves = self.apply(X)
+        predicted: Floats = self.tree_.value[leaves, 0]
+        return predicted

@@ -1,0 +1,268 @@
+"""The search itself, to be run at once or watched step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
+
+from codt import _core
+from codt.options import RUN_OPTIONS, SEARCH_OPTIONS, Task, constraints
+from codt.strategy import Strategy, resolve_strategy
+from codt.tree import Tree
+from codt.validation import Floats, check_features, check_labels, check_targets
+
+Status = Literal["optimal", "time-limit", "expansion-limit", "interrupted"]
+
+_CONSTRUCTOR_CONSTRAINTS = {
+    **constraints(SEARCH_OPTIONS),
+    "task": [StrOptions({"classification", "regression"})],
+    "random_state": ["random_state"],
+    "log_expansions": ["boolean"],
+    "kernel": [str],
+}
+_RUN_CONSTRAINTS = {
+    **constraints(RUN_OPTIONS),
+    "max_expansions": [Interval(Integral, 0, None, closed="left"), None],
+    "poll": [callable, None],
+}
+
+
+class Bounds(NamedTuple):
+    """What is proven so far: the optimal objective lies between the two."""
+
+    lower: float
+    upper: float
+
+
+class PathStep(NamedTuple):
+    """One test on the way from the root to an OR node."""
+
+    feature: int
+    threshold: float
+    went_left: bool
+
+
+class Expansion(NamedTuple):
+    """One expansion: the OR node it took place in (by the path to it) and the split that was chosen."""
+
+    path: tuple[PathStep, ...]
+    feature: int
+    threshold: float
+
+
+class Search:
+    """A search for the optimal decision tree.
+
+    The estimators make one and run it to its end. Use it directly to spend a budget of expansions at a time
+    and to read the bounds and the best tree (the incumbent) in between.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The samples; numbers, without NaN or infinity.
+    y : array-like of shape (n_samples,)
+        The labels (numbers or strings), or the numbers to predict.
+    task : {"classification", "regression"}
+        Whether to minimise the misclassified samples or the sum of squared errors.
+    max_depth, complexity_cost, strategy, terminal, depth_two_strategy, greedy_start, clustering_bound, \
+neighborhood_pruning, interval_shrinking, sub_interval_pruning, random_state
+        As in :class:`codt.OptimalTreeClassifier`.
+    log_expansions : bool, default=False
+        Whether to record every expansion for :attr:`expansions`.
+    kernel : str, default="auto"
+        The instruction set for the inner loops: ``"auto"``, ``"scalar"``, ``"baseline"``, ``"avx2"`` or
+        ``"avx512"``. All give the same tree; one that the machine lacks is refused.
+
+    Attributes
+    ----------
+    task : str
+        The task.
+    classes : ndarray
+        The labels in the order of their codes; empty in regression.
+    penalty : float
+        The absolute penalty for every branching node.
+
+    Examples
+    --------
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
+    >>> search = Search(X, y, task="classification", max_depth=2, terminal="leaf", greedy_start=False)
+    >>> search.bounds.upper
+    2.0
+    >>> while not search.complete:
+    ...     _ = search.step()
+    >>> search.bounds, search.loss
+    (Bounds(lower=0.0, upper=0.0), 0)
+    """
+
+    def __init__(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        task: Task,
+        max_depth: int = 3,
+        complexity_cost: float = 0.0,
+        strategy: str | Strategy = "dfs-blossom",
+        terminal: str = "depth-two",
+        depth_two_strategy: str | Strategy = "dfs-blossom",
+        greedy_start: bool = True,
+        clustering_bound: bool = True,
+        neighborhood_pruning: bool = True,
+        interval_shrinking: bool = True,
+        sub_interval_pruning: bool = True,
+        random_state: int | np.random.RandomState | None = None,
+        log_expansions: bool = False,
+        kernel: str = "auto",
+    ) -> None:
+        values = {name: value for name, value in locals().items() if name in _CONSTRUCTOR_CONSTRAINTS}
+        validate_parameter_constraints(_CONSTRUCTOR_CONSTRAINTS, values, caller_name="Search")
+        samples = check_features(X)
+        self.task: Task = task
+        self.classes: NDArray[Any] = np.empty(0)
+        if task == "classification":
+            targets, self.classes = check_labels(y, samples)
+            scale = float(len(targets))
+        else:
+            targets = check_targets(y, samples)
+            scale = float(np.square(targets - targets.mean()).sum())
+        self.penalty = _absolute_penalty(float(complexity_cost), scale)
+        self._log_expansions = bool(log_expansions)
+        self._status: Status | None = None
+        self._core = _core.Search(
+            samples,
+            targets,
+            task=task,
+            n_classes=len(self.classes),
+            max_depth=int(max_depth),
+            penalty=self.penalty,
+            strategy=resolve_strategy(strategy, "strategy").as_spec(),
+            depth_two_strategy=resolve_strategy(depth_two_strategy, "depth_two_strategy").as_spec(),
+            terminal=terminal,
+            greedy=bool(greedy_start),
+            clustering=bool(clustering_bound),
+            neighborhood=bool(neighborhood_pruning),
+            interval_shrinking=bool(interval_shrinking),
+            sub_interval=bool(sub_interval_pruning),
+            kernel=kernel,
+            seed=int(check_random_state(random_state).randint(2**63 - 1, dtype=np.int64)),
+            log_expansions=self._log_expansions,
+        )
+
+    def run(
+        self,
+        time_limit: float | None = None,
+        max_expansions: int | None = None,
+        poll: Callable[[], bool] | None = None,
+    ) -> Status:
+        """Search until the optimum is proven or a limit of this call is reached.
+
+        The GIL is released meanwhile. Ctrl-C stops the search and raises ``KeyboardInterrupt``; whatever
+        stopped it, the bounds and the incumbent stay readable and the search can be continued.
+
+        Parameters
+        ----------
+        time_limit : float, optional
+            Seconds this call may take.
+        max_expansions : int, optional
+            Expansions this call may make.
+        poll : callable, optional
+            Called without arguments every now and then; the search stops when it returns True.
+
+        Returns
+        -------
+        status : {"optimal", "time-limit", "expansion-limit", "interrupted"}
+            Why the call ended; also kept as :attr:`status`.
+        """
+        values = {"time_limit": time_limit, "max_expansions": max_expansions, "poll": poll}
+        validate_parameter_constraints(_RUN_CONSTRAINTS, values, caller_name="Search.run")
+        self._status = self._core.run(
+            None if time_limit is None else float(time_limit),
+            None if max_expansions is None else int(max_expansions),
+            poll,
+        )
+        return self._status
+
+    def step(self, n_expansions: int = 1) -> Status:
+        """Make at most ``n_expansions`` more expansions."""
+        return self.run(max_expansions=n_expansions)
+
+    @property
+    def status(self) -> Status | None:
+        """Why the last run ended; None before the first one."""
+        return self._status
+
+    @property
+    def complete(self) -> bool:
+        """Whether the incumbent is proven to be optimal."""
+        return self._core.complete
+
+    @property
+    def bounds(self) -> Bounds:
+        """The proven lower bound and the incumbent's objective, penalties included."""
+        return Bounds(self._core.lower_bound, self._core.upper_bound)
+
+    @property
+    def gap(self) -> float:
+        """How far the objective may be from the optimum, relative to the objective; 0 if optimal."""
+        lower, upper = self.bounds
+        if self.complete or upper <= 0:
+            return 0.0
+        return max(0.0, (upper - lower) / upper)
+
+    @property
+    def incumbent(self) -> Tree:
+        """The best tree found so far."""
+        return Tree(task=self.task, **self._core.tree())
+
+    @property
+    def loss(self) -> int | float:
+        """The incumbent's loss without penalties: misclassified samples, or sum of squared errors."""
+        loss = self.incumbent.total_loss
+        return round(loss) if self.task == "classification" else loss
+
+    @property
+    def n_expansions(self) -> int:
+        """The number of expansions so far."""
+        return self._core.n_expansions
+
+    @property
+    def trace(self) -> Floats:
+        """One row for every change of a bound: seconds, expansions, lower bound, upper bound."""
+        return self._core.trace()
+
+    @property
+    def stats(self) -> dict[str, int]:
+        """Counters of the work done."""
+        return self._core.stats()
+
+    @property
+    def expansions(self) -> list[Expansion]:
+        """The expansions in the order in which they were made."""
+        if not self._log_expansions:
+            raise ValueError("log_expansions=False: expected log_expansions=True to record the expansions.")
+        return [
+            Expansion(tuple(PathStep(*step) for step in path), feature, threshold)
+            for path, feature, threshold in self._core.expansions()
+        ]
+
+    def __repr__(self) -> str:
+        lower, upper = self.bounds
+        state = "complete" if self.complete else "open"
+        progress = f"bounds {lower:g} to {upper:g}, {self.n_expansions} expansions"
+        return f"<Search for {self.task}: {state}, {progress}>"
+
+
+def _absolute_penalty(complexity_cost: float, scale: float) -> float:
+    penalty = complexity_cost * scale
+    if not np.isfinite(penalty):
+        raise ValueError(
+            f"complexity_cost={complexity_cost!r} overflows when multiplied by {scale:g};"
+            " expected a fraction, usually below 1."
+        )
+    return penalty

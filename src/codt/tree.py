@@ -1,0 +1,299 @@
+"""A decision tree as flat arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from codt.options import Task
+from codt.validation import Floats, check_features
+
+LEAF = -1
+
+
+@dataclass(frozen=True)
+class Node:
+    """One node of a tree, for reading.
+
+    Attributes
+    ----------
+    index, depth : int
+        The node's place in the arrays, and the number of tests above it.
+    feature : int
+        The feature that is tested; -1 in a leaf.
+    threshold : float
+        Samples with ``x[feature] <= threshold`` go left, others right; NaN in a leaf.
+    left, right : int
+        The indices of the children; -1 in a leaf.
+    n_samples : int
+        The number of training samples that reach the node.
+    loss : float
+        What the node would lose as a leaf: misclassified samples or sum of squared errors.
+    value : ndarray
+        The training samples per class, or the mean of the targets as the only entry.
+    """
+
+    index: int
+    depth: int
+    feature: int
+    threshold: float
+    left: int
+    right: int
+    n_samples: int
+    loss: float
+    value: Floats
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the node is a leaf."""
+        return self.feature == LEAF
+
+
+class Tree:
+    """A decision tree; immutable, comparable and picklable.
+
+    The nodes are stored in preorder: node 0 is the root, and a node comes before its children. Iterating
+    over the tree gives its nodes in this order. Everything is compared in 64-bit floats, in prediction as in
+    training.
+
+    Parameters
+    ----------
+    task : {"classification", "regression"}
+        What ``loss`` and ``value`` mean.
+    feature, left, right : array of int, shape (node_count,)
+        The tested feature and the children of every node; -1 in leaves.
+    threshold : array of float, shape (node_count,)
+        Samples with ``x[feature] <= threshold`` go left; NaN in leaves.
+    n_samples : array of int, shape (node_count,)
+        The number of training samples in every node.
+    loss : array of float, shape (node_count,)
+        What every node would lose as a leaf.
+    value : array of float, shape (node_count, n_classes) or (node_count, 1)
+        The training samples per class in every node, or the mean of their targets.
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeRegressor
+    >>> tree = OptimalTreeRegressor(max_depth=1).fit([[1], [2], [5]], [1.0, 1.0, 4.0]).tree_
+    >>> print(tree)
+    x[0] <= 3.5
+    |-- yes: 1 (n=2, loss=0)
+    `-- no:  4 (n=1, loss=0)
+    >>> tree.apply([[3], [4]])
+    array([1, 2])
+    >>> [node.n_samples for node in tree if node.is_leaf]
+    [2, 1]
+    """
+
+    __slots__ = ("_depths", "feature", "left", "loss", "n_samples", "right", "task", "threshold", "value")
+
+    task: Task
+    feature: NDArray[np.int32]
+    threshold: Floats
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    n_samples: NDArray[np.int64]
+    loss: Floats
+    value: Floats
+    _depths: NDArray[np.int64]
+
+    def __init__(
+        self,
+        task: Task,
+        feature: ArrayLike,
+        threshold: ArrayLike,
+        left: ArrayLike,
+        right: ArrayLike,
+        n_samples: ArrayLike,
+        loss: ArrayLike,
+        value: ArrayLike,
+    ) -> None:
+        columns: dict[str, tuple[ArrayLike, type[np.generic]]] = {
+            "feature": (feature, np.int32),
+            "threshold": (threshold, np.float64),
+            "left": (left, np.int32),
+            "right": (right, np.int32),
+            "n_samples": (n_samples, np.int64),
+            "loss": (loss, np.float64),
+            "value": (value, np.float64),
+        }
+        object.__setattr__(self, "task", task)
+        for name, (data, dtype) in columns.items():
+            object.__setattr__(self, name, _frozen(np.array(data, dtype=dtype)))
+        object.__setattr__(self, "_depths", _frozen(_depths(self.left, self.right)))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a Tree cannot be changed (tried to set {name!r}).")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a Tree cannot be changed (tried to delete {name!r}).")
+
+    @property
+    def node_count(self) -> int:
+        """The number of nodes, leaves included."""
+        return len(self.feature)
+
+    @property
+    def n_leaves(self) -> int:
+        """The number of leaves."""
+        return int(np.count_nonzero(self.feature == LEAF))
+
+    @property
+    def n_splits(self) -> int:
+        """The number of branching nodes."""
+        return self.node_count - self.n_leaves
+
+    @property
+    def depth(self) -> int:
+        """The largest number of tests between the root and a leaf."""
+        return int(self._depths.max())
+
+    @property
+    def total_loss(self) -> float:
+        """The loss of the whole tree: the sum over its leaves."""
+        return float(self.loss[self.feature == LEAF].sum())
+
+    def apply(self, X: ArrayLike) -> NDArray[np.intp]:
+        """Return the index of the leaf that each sample reaches."""
+        samples = check_features(X)
+        if samples.shape[1] <= self.feature.max():
+            raise ValueError(
+                f"X has {samples.shape[1]} features, but the tree tests feature {self.feature.max()};"
+                f" expected at least {self.feature.max() + 1}."
+            )
+        reached = np.zeros(len(samples), dtype=np.intp)
+        # One round a level: all samples that are not in a leaf yet go down by one node.
+        moving = np.arange(len(samples))
+        while len(moving):
+            node = reached[moving]
+            inner = self.feature[node] != LEAF
+            moving, node = moving[inner], node[inner]
+            goes_left = samples[moving, self.feature[node]] <= self.threshold[node]
+            reached[moving] = np.where(goes_left, self.left[node], self.right[node])
+        return reached
+
+    def predict(self, X: ArrayLike) -> Floats:
+        """Return the row of ``value`` of the leaf that each sample reaches, shape (n_samples, n_values)."""
+        predicted: Floats = self.value[self.apply(X)]
+        return predicted
+
+    def __len__(self) -> int:
+        return self.node_count
+
+    def __getitem__(self, index: int) -> Node:
+        if not -self.node_count <= index < self.node_count:
+            raise IndexError(f"node {index} does not exist; the tree has {self.node_count} nodes.")
+        i = index % self.node_count
+        return Node(
+            index=i,
+            depth=int(self._depths[i]),
+            feature=int(self.feature[i]),
+            threshold=float(self.threshold[i]),
+            left=int(self.left[i]),
+            right=int(self.right[i]),
+            n_samples=int(self.n_samples[i]),
+            loss=float(self.loss[i]),
+            value=self.value[i],
+        )
+
+    def __iter__(self) -> Iterator[Node]:
+        return (self[i] for i in range(self.node_count))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tree):
+            return NotImplemented
+        return self.task == other.task and all(
+            np.array_equal(mine, theirs, equal_nan=True)
+            for mine, theirs in zip(self._arrays(), other._arrays(), strict=True)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.task, self.feature.tobytes(), self.threshold.tobytes()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Tree, (self.task, *self._arrays()))
+
+    def __repr__(self) -> str:
+        return (
+            f"<Tree for {self.task}: {self.n_splits} splits, {self.n_leaves} leaves,"
+            f" depth {self.depth}, loss {self.total_loss:g}>"
+        )
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(
+        self,
+        feature_names: Sequence[str] | None = None,
+        class_names: Sequence[object] | None = None,
+    ) -> str:
+        """Draw the tree as text.
+
+        Parameters
+        ----------
+        feature_names : sequence of str, optional
+            What to call the features instead of ``x[0]``, ``x[1]``, ...
+        class_names : sequence, optional
+            What to call the classes instead of 0, 1, ...; not used in regression.
+        """
+        if feature_names is not None and len(feature_names) <= self.feature.max():
+            raise ValueError(
+                f"feature_names holds {len(feature_names)} names, but the tree tests feature"
+                f" {self.feature.max()}; expected at least {self.feature.max() + 1}."
+            )
+        if class_names is not None and len(class_names) < self.value.shape[1]:
+            raise ValueError(
+                f"class_names holds {len(class_names)} names; expected one for each of the"
+                f" {self.value.shape[1]} classes."
+            )
+
+        def describe(node: Node) -> str:
+            if not node.is_leaf:
+                name = f"x[{node.feature}]" if feature_names is None else feature_names[node.feature]
+                return f"{name} <= {node.threshold:.6g}"
+            if self.task == "regression":
+                prediction = f"{node.value[0]:.6g}"
+            else:
+                code = int(node.value.argmax())
+                prediction = str(code if class_names is None else class_names[code])
+            return f"{prediction} (n={node.n_samples}, loss={node.loss:.6g})"
+
+        lines: list[str] = []
+        # Each entry: a node, what stands before its own text, what stands before its children's text.
+        pending = [(self[0], "", "")]
+        while pending:
+            node, opening, margin = pending.pop()
+            lines.append(opening + describe(node))
+            if not node.is_leaf:
+                pending.append((self[node.right], f"{margin}`-- no:  ", f"{margin}    "))
+                pending.append((self[node.left], f"{margin}|-- yes: ", f"{margin}|   "))
+        return "\n".join(lines)
+
+    def _arrays(self) -> tuple[NDArray[Any], ...]:
+        return (
+            self.feature,
+            self.threshold,
+            self.left,
+            self.right,
+            self.n_samples,
+            self.loss,
+            self.value,
+        )
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    array.setflags(write=False)
+    return array
+
+
+def _depths(left: NDArray[np.int32], right: NDArray[np.int32]) -> NDArray[np.int64]:
+    depths = np.zeros(len(left), dtype=np.int64)
+    # Preorder: a node's own depth is known before those of its children are set.
+    for node, (first, second) in enumerate(zip(left, right, strict=True)):
+        if first != LEAF:
+            depths[first] = depths[second] = depths[node] + 1
+    return depths

@@ -1,0 +1,100 @@
+"""Short ways to run the compiled search on an instance."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from codt import _core
+from tests.support.checker import CheckedTree, check_tree, close
+from tests.support.instances import Instance
+from tests.support.oracle import optimal_objective
+
+REGISTRY: dict[str, dict[str, Any]] = {entry["name"]: dict(entry) for entry in _core.strategies()}
+TERMINALS = ("leaf", "left-right", "depth-two")
+SWITCHES = ("clustering", "neighborhood", "interval_shrinking", "sub_interval")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to search. The defaults are the plainest search there is: no optional bound, no greedy start."""
+
+    strategy: str = "dfs-blossom"
+    depth_two_strategy: str = "dfs-blossom"
+    terminal: str = "leaf"
+    greedy: bool = False
+    clustering: bool = False
+    neighborhood: bool = False
+    interval_shrinking: bool = False
+    sub_interval: bool = False
+    kernel: str = "auto"
+    seed: int = 0
+
+    @classmethod
+    def with_all_bounds(cls, **others: Any) -> Settings:
+        """Every optional bound switched on."""
+        return cls(**{**dict.fromkeys(SWITCHES, True), **others})
+
+
+def make_search(
+    instance: Instance, settings: Settings, *, log_expansions: bool = False, **replaced: Any
+) -> Any:
+    """The compiled search for an instance; keyword arguments replace what the settings say."""
+    arguments: dict[str, Any] = asdict(settings)
+    arguments["strategy"] = REGISTRY[settings.strategy]
+    arguments["depth_two_strategy"] = REGISTRY[settings.depth_two_strategy]
+    arguments.update(
+        task=instance.task,
+        n_classes=instance.n_classes,
+        max_depth=instance.max_depth,
+        penalty=instance.penalty,
+        log_expansions=log_expansions,
+    )
+    arguments.update(replaced)
+    return _core.Search(instance.X, instance.y, **arguments)
+
+
+def run(search: Any, max_expansions: int | None = None) -> str:
+    """Let a search go on, to the end or for a budget of expansions."""
+    status: str = search.run(time_limit=None, max_expansions=max_expansions, poll=None)
+    return status
+
+
+def solve(instance: Instance, settings: Settings) -> Any:
+    """The finished search for an instance."""
+    search = make_search(instance, settings)
+    assert run(search) == "optimal"
+    return search
+
+
+def check_optimal(search: Any, instance: Instance) -> CheckedTree:
+    """Check a finished search against the oracle, and its tree by the checker."""
+    assert search.complete
+    optimum = optimal_objective(instance)
+    checked = check_tree(search.tree(), instance)
+    scale = instance.scale()
+    assert close(float(checked.objective), optimum, scale), (
+        f"tree: {float(checked.objective)}, oracle: {float(optimum)}"
+    )
+    assert close(search.upper_bound, optimum, scale), (
+        f"objective: {search.upper_bound}, oracle: {float(optimum)}"
+    )
+    assert search.lower_bound == search.upper_bound
+    if instance.task == "classification" and instance.penalty == 0.0:
+        assert search.upper_bound == optimum == checked.loss
+    return checked
+
+
+def _available(kernel: str) -> bool:
+    one_row = Instance(np.zeros((1, 1)), np.zeros(1), "classification", 1, 1, 0.0)
+    try:
+        make_search(one_row, Settings(kernel=kernel))
+    except ValueError:
+        return False
+    return True
+
+
+#: The kernels that this machine can run; the portable ones always can.
+KERNELS = ("scalar", "baseline", *(kernel for kernel in ("avx2", "avx512") if _available(kernel)))

@@ -1,0 +1,89 @@
+"""Whatever the documentation shows is run: docstrings, the README's Python and the examples."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import os
+import pkgutil
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import codt
+
+ROOT = Path(__file__).parent.parent
+MODULES = ["codt", *sorted(f"codt.{module.name}" for module in pkgutil.iter_modules(codt.__path__))]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+README = ROOT / "README.md"
+BLOCKS = re.findall(r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+#: Modules and examples that need a library which is not a dependency of codt itself.
+NEEDS = {"codt.cli": "typer", "plot_optimal_vs_cart": "matplotlib"}
+
+
+def documented(name: str) -> list[doctest.DocTest]:
+    """The examples in a module's docstrings."""
+    module = importlib.import_module(name)
+    return [test for test in doctest.DocTestFinder().find(module) if test.examples]
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if name not in ("codt.__main__", "codt._core")])
+def test_docstrings(name: str) -> None:
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name])
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    for test in documented(name):
+        runner.run(test)
+    assert runner.summarize().failed == 0
+
+
+def test_the_main_classes_have_examples_that_run() -> None:
+    with_examples = {
+        test.name.rpartition(".")[2]
+        for name in ("codt.classifier", "codt.regressor", "codt.search", "codt.strategy", "codt.tree")
+        for test in documented(name)
+    }
+    assert {"OptimalTreeClassifier", "OptimalTreeRegressor", "Search", "Strategy", "Tree"} <= with_examples
+
+
+def test_the_readme_shows_python() -> None:
+    assert BLOCKS
+
+
+@pytest.mark.parametrize("number", range(len(BLOCKS)))
+def test_readme_blocks(number: int, tmp_path: Path) -> None:
+    # A block may build on the ones before it.
+    script = tmp_path / "readme.py"
+    script.write_text("\n".join(BLOCKS[: number + 1]), encoding="utf-8")
+    run_script(script, tmp_path)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_examples(example: Path, tmp_path: Path) -> None:
+    if example.stem in NEEDS:
+        pytest.importorskip(NEEDS[example.stem])
+    # A copy, so that what an example writes beside itself stays out of the project.
+    copy = tmp_path / "examples" / example.name
+    copy.parent.mkdir()
+    shutil.copy(example, copy)
+    assert run_script(copy, tmp_path)
+
+
+def run_script(script: Path, folder: Path) -> str:
+    """Run a script that must succeed; what it printed."""
+    environment = {**os.environ, "MPLBACKEND": "Agg"}
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=environment,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout

@@ -1,0 +1,80 @@
+"""Every strategy, terminal case, objective, penalty, bound and kernel returns the oracle's optimum."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from tests.support.engine import KERNELS, REGISTRY, SWITCHES, TERMINALS, Settings, check_optimal, solve
+from tests.support.instances import TASKS, Instance, Task, random_instance, scaled
+
+STRATEGIES = list(REGISTRY)
+
+#: All bounds, none, each one alone, and all but one.
+BOUNDS = [
+    dict.fromkeys(SWITCHES, True),
+    dict.fromkeys(SWITCHES, False),
+    *({switch: switch == one for switch in SWITCHES} for one in SWITCHES),
+    *({switch: switch != one for switch in SWITCHES} for one in SWITCHES),
+]
+
+#: An exhaustive search of deep trees without bounds is kept to few rows.
+MAX_ROWS = {0: 12, 1: 12, 2: 12, 3: 10, 4: 8}
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("terminal", TERMINALS)
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_every_setting_returns_the_optimum_of_the_oracle(strategy: str, terminal: str, task: Task) -> None:
+    cell = [STRATEGIES.index(strategy), TERMINALS.index(terminal), TASKS.index(task)]
+    rng = np.random.default_rng([4, *cell])
+    for _, penalised, bounds in itertools.product(range(scaled(3)), (False, True), BOUNDS):
+        depth = int(rng.choice([0, 1, 2, 3, 4], p=[0.05, 0.15, 0.35, 0.3, 0.15]))
+        instance = random_instance(rng, task, max_depth=depth, penalised=penalised, max_rows=MAX_ROWS[depth])
+        settings = Settings(
+            strategy=strategy,
+            depth_two_strategy=str(rng.choice(STRATEGIES)),
+            terminal=terminal,
+            greedy=bool(rng.integers(2)),
+            kernel=str(rng.choice(KERNELS)),
+            seed=int(rng.integers(2**63)),
+            **bounds,
+        )
+        try:
+            check_optimal(solve(instance, settings), instance)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{settings}\n{instance!r}") from error
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("task", TASKS)
+def test_every_kernel_returns_the_optimum_on_more_rows_than_it_has_lanes(kernel: str, task: Task) -> None:
+    rng = np.random.default_rng([5, TASKS.index(task)])
+    for _ in range(scaled(6)):
+        # One column of many values and one of few: few different sets of rows for the oracle to solve.
+        n = int(rng.integers(60, 140))
+        X = np.column_stack([rng.permutation(n), rng.integers(0, 3, n)]).astype(np.float64)
+        y = rng.integers(0, 4, n).astype(np.float64)
+        penalty = float(rng.choice([0.0, 0.5, 2.0]))
+        instance = Instance(X, y, task, 4 if task == "classification" else 0, 2, penalty)
+        for terminal, bounds in itertools.product(TERMINALS, BOUNDS[:2]):
+            check_optimal(solve(instance, Settings(terminal=terminal, kernel=kernel, **bounds)), instance)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_kernels_return_the_same_tree_bit_for_bit(task: Task) -> None:
+    rng = np.random.default_rng([6, TASKS.index(task)])
+    for _ in range(scaled(20)):
+        depth = int(rng.integers(1, 4))
+        instance = random_instance(rng, task, max_depth=depth, penalised=bool(rng.integers(2)), max_rows=40)
+        trees = [
+            solve(instance, Settings.with_all_bounds(terminal="depth-two", kernel=kernel)).tree()
+            for kernel in KERNELS
+        ]
+        for name, array in trees[0].items():
+            for kernel, tree in zip(KERNELS[1:], trees[1:], strict=True):
+                np.testing.assert_array_equal(
+                    array, tree[name], err_msg=f"{name} with {kernel}: {instance!r}"
+                )
