@@ -1,6 +1,7 @@
 # Everything is built in virtual environments of its own; a fresh machine needs git, make, python3 and g++.
 
 PYTHON ?= python3
+comma := ,
 SOURCES := $(shell find src engine -type f -not -path '*/__pycache__/*') CMakeLists.txt pyproject.toml
 
 # Build requirements live in the environments, not in pip's throw-away ones, so that builds are incremental.
@@ -49,7 +50,7 @@ install = $(1)/$(PIP_INSTALL) --no-build-isolation \
 	--config-settings=build-dir=build/$(1) $(3) ".$(2)"
 
 .venv/.installed: .venv/.created $(SOURCES)
-	$(call install,.venv,,)
+	$(call install,.venv,[cli$(comma)plot],)
 	touch $@
 
 .venv-test/.installed: .venv-test/.created $(SOURCES)

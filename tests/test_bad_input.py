@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,7 @@ def test_bad_targets_are_refused(make: Any, bad: Any, message: str) -> None:
 
 
 def test_labels_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(REFUSED, match=r"\by\b|(?i)label type.*continuous"):
+    with pytest.raises(REFUSED, match=r"\by\b.*continuous|continuous.*\by\b"):
         OptimalTreeClassifier().fit(X, [0.5, 1.25, 2.0, 0.1])
     with pytest.raises(REFUSED, match=r"\by\b"):
         OptimalTreeClassifier().fit(X, np.array(["a", 1, None, 2.0], dtype=object))
@@ -377,5 +378,8 @@ def test_the_core_refuses_bad_limits(limit: str, value: Any) -> None:
 
 
 def test_a_core_search_that_was_never_made_is_not_usable() -> None:
-    with pytest.raises(TypeError):
-        _core.Search.__new__(_core.Search).run(None, None, None)
+    unmade = _core.Search.__new__(_core.Search)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        with pytest.raises(TypeError):
+            unmade.run(None, None, None)

@@ -44,7 +44,7 @@ def same(first: float, second: float, scale: float) -> bool:
 @given(instances(), SETTINGS)
 def test_loss_never_rises_with_depth(instance: Instance, how: Settings) -> None:
     deeper = replace(instance, max_depth=instance.max_depth + 1)
-    assert objective(deeper, how) <= objective(instance, how) + 1e-9 * instance.scale()
+    assert objective(deeper, how) <= objective(instance, how) + 1e-9 * instance.scale
 
 
 @settings(max_examples=200)
@@ -53,7 +53,7 @@ def test_row_order_does_not_matter(instance: Instance, how: Settings, random: Ra
     order = list(range(len(instance.y)))
     random.shuffle(order)
     shuffled = replace(instance, X=instance.X[order], y=instance.y[order])
-    assert same(objective(shuffled, how), objective(instance, how), instance.scale())
+    assert same(objective(shuffled, how), objective(instance, how), instance.scale)
 
 
 @settings(max_examples=200)
@@ -67,13 +67,13 @@ def test_a_strictly_increasing_transform_of_a_feature_does_not_matter(
 ) -> None:
     X = instance.X.copy()
     X[:, 0] = transform(X[:, 0])
-    assert same(objective(replace(instance, X=X), how), objective(instance, how), instance.scale())
+    assert same(objective(replace(instance, X=X), how), objective(instance, how), instance.scale)
 
 
 @settings(max_examples=200)
 @given(instances(), SETTINGS)
 def test_a_mirrored_feature_does_not_matter(instance: Instance, how: Settings) -> None:
-    assert same(objective(replace(instance, X=-instance.X), how), objective(instance, how), instance.scale())
+    assert same(objective(replace(instance, X=-instance.X), how), objective(instance, how), instance.scale)
 
 
 @settings(max_examples=200)
@@ -85,7 +85,7 @@ def test_repeated_columns_and_their_order_do_not_matter(
     extra = data.draw(st.lists(st.integers(0, p - 1), max_size=2))
     columns = data.draw(st.permutations([*range(p), *extra]))
     widened = replace(instance, X=np.ascontiguousarray(instance.X[:, columns]))
-    assert same(objective(widened, how), objective(instance, how), instance.scale())
+    assert same(objective(widened, how), objective(instance, how), instance.scale)
 
 
 @settings(max_examples=200)
@@ -93,7 +93,7 @@ def test_repeated_columns_and_their_order_do_not_matter(
 def test_repeating_every_row_multiplies_the_objective(instance: Instance, how: Settings, times: int) -> None:
     X, y = np.repeat(instance.X, times, axis=0), np.repeat(instance.y, times)
     repeated = replace(instance, X=X, y=y, penalty=times * instance.penalty)
-    assert same(objective(repeated, how), times * objective(instance, how), times * instance.scale())
+    assert same(objective(repeated, how), times * objective(instance, how), times * instance.scale)
 
 
 @settings(max_examples=200)
@@ -114,7 +114,7 @@ def test_scaling_and_shifting_y_scales_the_loss(
     instance: Instance, how: Settings, factor: float, shift: int
 ) -> None:
     moved = replace(instance, y=factor * (instance.y + shift), penalty=factor**2 * instance.penalty)
-    assert same(objective(moved, how), factor**2 * objective(instance, how), factor**2 * instance.scale())
+    assert same(objective(moved, how), factor**2 * objective(instance, how), factor**2 * instance.scale)
 
 
 @settings(max_examples=200)
@@ -133,7 +133,7 @@ def test_no_leaf_can_be_merged_with_profit(instance: Instance, how: Settings) ->
         children = [int(tree["left"][node]), int(tree["right"][node])]
         if feature >= 0 and all(tree["feature"][child] < 0 for child in children):
             gain = tree["loss"][node] - sum(tree["loss"][child] for child in children)
-            assert gain >= instance.penalty - 1e-9 * instance.scale()
+            assert gain >= instance.penalty - 1e-9 * instance.scale
 
 
 @settings(max_examples=200)

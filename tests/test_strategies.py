@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import pickle
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -250,8 +252,27 @@ def test_every_strategy_inside_depth_two_finds_the_optimum(name: str, task: Task
 
 def test_a_random_strategy_follows_random_state() -> None:
     for name in ("dfs-random", "bfs-random"):
-        assert order(name, random_state=1) == order(name, random_state=1)
-        assert any(order(name, random_state=1) != order(name, random_state=seed) for seed in range(2, 8))
+        orders = [[order(name, instance, random_state=seed) for instance in range(5)] for seed in (1, 1, 2)]
+        assert orders[0] == orders[1] != orders[2]
+
+
+def test_a_search_that_its_own_heuristic_refers_to_is_freed() -> None:
+    class Watcher:
+        def __init__(self) -> None:
+            X, y = np.arange(6.0).reshape(-1, 1), [0, 1, 0, 1, 0, 1]
+            self.search = Search(
+                X, y, task="classification", strategy=with_heuristic(self.value), terminal="leaf"
+            )
+
+        def value(self, *state: float) -> float:
+            return state[1]
+
+    watcher = Watcher()
+    watcher.search.run()
+    gone = weakref.ref(watcher)
+    del watcher
+    gc.collect()
+    assert gone() is None
 
 
 def test_a_strategy_survives_clone_and_pickle() -> None:

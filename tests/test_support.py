@@ -137,4 +137,4 @@ def test_random_instances_are_as_awkward_as_they_claim(task: Task) -> None:
     assert any(
         np.nextafter(a, np.inf) == b for column in columns for a, b in pairwise(np.unique(column)) if a > 0
     )
-    assert any(0 < instance.penalty < float(instance.leaf_loss()) for instance in drawn)
+    assert any(0 < instance.penalty < float(instance.leaf_loss) for instance in drawn)

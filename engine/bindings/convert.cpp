@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -40,18 +41,6 @@ nb::dict to_python(const Heuristic& heuristic) {
     return out;
 }
 
-// A reference to a Python function that may be dropped by a thread without the interpreter lock.
-struct SharedFunction {
-    explicit SharedFunction(nb::callable f) : function(std::move(f)) {}
-    ~SharedFunction() {
-        nb::gil_scoped_acquire lock;
-        function.reset();
-    }
-    SharedFunction(const SharedFunction&) = delete;
-    SharedFunction& operator=(const SharedFunction&) = delete;
-    nb::callable function;
-};
-
 nb::object item(const nb::dict& dict, const char* key, const char* parameter) {
     if (!dict.contains(key)) throw nb::value_error((std::string(parameter) + ": the key '" + key + "' is missing").c_str());
     return dict[key];
@@ -68,7 +57,7 @@ T cast_item(const nb::dict& dict, const char* key, const char* parameter, const 
     return out;
 }
 
-Heuristic heuristic_from(const nb::dict& dict, const char* parameter) {
+Heuristic heuristic_from(const nb::dict& dict, const char* parameter, HeldFunctions& held) {
     const auto kind = cast_item<std::string>(dict, "kind", parameter, "text");
     Heuristic heuristic;
     if (kind == "none") {
@@ -77,6 +66,8 @@ Heuristic heuristic_from(const nb::dict& dict, const char* parameter) {
         heuristic.kind = Heuristic::Kind::linear;
         heuristic.lower_bound_weight = cast_item<double>(dict, "lower_bound", parameter, "a number");
         heuristic.support_weight = cast_item<double>(dict, "support", parameter, "a number");
+        if (!std::isfinite(heuristic.lower_bound_weight) || !std::isfinite(heuristic.support_weight))
+            throw nb::value_error((std::string(parameter) + ": expected finite weights in a linear heuristic").c_str());
     } else if (kind == "curiosity") {
         heuristic.kind = Heuristic::Kind::curiosity;
     } else if (kind == "random") {
@@ -85,9 +76,10 @@ Heuristic heuristic_from(const nb::dict& dict, const char* parameter) {
         heuristic.kind = Heuristic::Kind::discrepancy;
     } else if (kind == "function") {
         heuristic.kind = Heuristic::Kind::function;
-        const auto shared = std::make_shared<SharedFunction>(cast_item<nb::callable>(dict, "function", parameter, "a function"));
-        heuristic.function = [shared](const NodeState& s) {
+        held.push_back(std::make_shared<HeldFunction>(cast_item<nb::callable>(dict, "function", parameter, "a function")));
+        heuristic.function = [shared = held.back()](const NodeState& s) {
             nb::gil_scoped_acquire lock;
+            if (!shared->function.is_valid()) throw std::runtime_error("heuristic: the function is gone");
             const nb::object value =
                 shared->function(s.lower_bound, s.support, static_cast<long>(s.depth), static_cast<long>(s.feature_rank),
                                  static_cast<long>(s.split_discrepancy));
@@ -117,6 +109,13 @@ Heuristic heuristic_from(const nb::dict& dict, const char* parameter) {
 
 }  // namespace
 
+HeldFunction::HeldFunction(nb::callable f) : function(std::move(f)) {}
+
+HeldFunction::~HeldFunction() {
+    nb::gil_scoped_acquire lock;
+    function.reset();
+}
+
 nb::dict to_python(const Strategy& strategy) {
     nb::list priority;
     for (const Criterion criterion : strategy.priority) priority.append(name_of(criterion));
@@ -130,7 +129,7 @@ nb::dict to_python(const Strategy& strategy) {
     return out;
 }
 
-Strategy strategy_from(const nb::dict& description, const char* parameter) {
+Strategy strategy_from(const nb::dict& description, const char* parameter, HeldFunctions& held) {
     Strategy strategy;
     strategy.name = cast_item<std::string>(description, "name", parameter, "text");
     for (const nb::handle entry : item(description, "priority", parameter)) {
@@ -143,7 +142,7 @@ Strategy strategy_from(const nb::dict& description, const char* parameter) {
         throw nb::value_error((std::string(parameter) + "['priority']: expected at least one criterion, got none").c_str());
     strategy.left_right = left_right_from(cast_item<std::string>(description, "left_right", parameter, "text"));
     strategy.threshold = threshold_choice_from(cast_item<std::string>(description, "threshold", parameter, "text"));
-    strategy.heuristic = heuristic_from(cast_item<nb::dict>(description, "heuristic", parameter, "a dictionary"), parameter);
+    strategy.heuristic = heuristic_from(cast_item<nb::dict>(description, "heuristic", parameter, "a dictionary"), parameter, held);
     return strategy;
 }
 

@@ -3,13 +3,28 @@
 
 #include <nanobind/nanobind.h>
 
+#include <memory>
+#include <vector>
+
 #include "strategies/strategy.hpp"
 
 namespace codt::bindings {
 
 nanobind::dict to_python(const Strategy& strategy);
 
-// `parameter` names the argument in error messages.
-Strategy strategy_from(const nanobind::dict& description, const char* parameter);
+// A Python function that a strategy calls. The engine may drop it on a thread without the interpreter lock, and
+// Python's cycle collector has to see it (see module.cpp).
+struct HeldFunction {
+    explicit HeldFunction(nanobind::callable f);
+    ~HeldFunction();
+    HeldFunction(const HeldFunction&) = delete;
+    HeldFunction& operator=(const HeldFunction&) = delete;
+
+    nanobind::callable function;
+};
+using HeldFunctions = std::vector<std::shared_ptr<HeldFunction>>;
+
+// `parameter` names the argument in error messages; a Python function in the strategy is added to `held`.
+Strategy strategy_from(const nanobind::dict& description, const char* parameter, HeldFunctions& held);
 
 }  // namespace codt::bindings

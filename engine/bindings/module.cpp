@@ -110,8 +110,8 @@ class PySearch {
         SearchOptions options;
         options.max_depth = static_cast<std::uint32_t>(max_depth);
         options.penalty = penalty;
-        options.strategy = strategy_from(strategy, "strategy");
-        options.depth_two_strategy = strategy_from(depth_two_strategy, "depth_two_strategy");
+        options.strategy = strategy_from(strategy, "strategy", held_);
+        options.depth_two_strategy = strategy_from(depth_two_strategy, "depth_two_strategy", held_);
         options.terminal = terminal_from(terminal);
         options.greedy = greedy;
         options.bounds = {clustering, neighborhood, interval_shrinking, sub_interval};
@@ -211,10 +211,30 @@ class PySearch {
         return out;
     }
 
+    const HeldFunctions& held() const { return held_; }
+
   private:
+    HeldFunctions held_;
     std::size_t value_columns_ = 1;
     std::unique_ptr<Search> search_;
 };
+
+// A heuristic may refer to the search that holds it: without these two, such a cycle would never be freed.
+int traverse(PyObject* self, visitproc visit, void* arg) {
+    Py_VISIT(Py_TYPE(self));
+    if (!nb::inst_ready(self)) return 0;
+    for (const auto& held : nb::inst_ptr<PySearch>(self)->held()) Py_VISIT(held->function.ptr());
+    return 0;
+}
+
+int clear(PyObject* self) {
+    if (!nb::inst_ready(self)) return 0;
+    for (const auto& held : nb::inst_ptr<PySearch>(self)->held()) held->function.reset();
+    return 0;
+}
+
+PyType_Slot search_slots[] = {
+    {Py_tp_traverse, reinterpret_cast<void*>(traverse)}, {Py_tp_clear, reinterpret_cast<void*>(clear)}, {0, nullptr}};
 
 }  // namespace
 
@@ -230,7 +250,7 @@ NB_MODULE(_core, m) {
         return out;
     });
 
-    nb::class_<PySearch>(m, "Search")
+    nb::class_<PySearch>(m, "Search", nb::type_slots(search_slots))
         .def(nb::init<const Matrix&, const Column&, const std::string&, std::int64_t, std::int64_t, double, const nb::dict&, const nb::dict&,
                       const std::string&, bool, bool, bool, bool, bool, const std::string&, std::uint64_t, bool>(),
              nb::arg("X"), nb::arg("y"), nb::kw_only(), nb::arg("task"), nb::arg("n_classes"), nb::arg("max_depth"), nb::arg("penalty"),

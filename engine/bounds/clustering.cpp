@@ -23,6 +23,11 @@ class RangeError {
         return std::max(0.0, (square_[j] - square_[i]) - s * s / static_cast<double>(j - i));
     }
 
+    // More than any result can be off by.
+    double rounding() const {
+        return 8.0 * std::numeric_limits<double>::epsilon() * static_cast<double>(square_.size()) * square_.back();
+    }
+
   private:
     std::vector<double> sum_;
     std::vector<double> square_;
@@ -36,7 +41,7 @@ std::vector<double> k_means_losses(std::span<const double> sorted, std::uint32_t
     std::vector<double> previous(n + 1), current(n + 1);
     for (std::size_t j = 0; j <= n; ++j) previous[j] = error(0, j);
     std::vector<double> losses{previous[n]};
-    for (std::uint32_t k = 2; k <= count && k <= n && losses.back() > 0.0; ++k) {
+    for (std::uint32_t k = 2; k <= count && k <= n && losses.back() > error.rounding(); ++k) {
         // best start of the last cluster moves right with its end, so the middle end halves the candidates
         struct Range {
             std::size_t low, high, first, last;
@@ -62,6 +67,9 @@ std::vector<double> k_means_losses(std::span<const double> sorted, std::uint32_t
         losses.push_back(current[n]);
         std::swap(previous, current);
     }
+    // Differences of prefix sums carry rounding errors; a lower bound must not.
+    const double margin = error.rounding();
+    for (double& loss : losses) loss = std::max(0.0, loss - margin);
     return losses;
 }
 

@@ -49,7 +49,7 @@ class GenericScanner final : public Scanner {
     explicit GenericScanner(const Cost& cost) : cost_(cost) {}
 
     std::uint32_t lanes() const override { return 1; }
-    void prepare(const Subset& subset) override { subset_ = &subset; }
+    void prepare(const Subset& subset, std::span<const std::uint32_t>) override { subset_ = &subset; }
 
     bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left, double* right,
               StopCondition& stop) override {

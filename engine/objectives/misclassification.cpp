@@ -57,6 +57,8 @@ class Misclassification final : public CostTupleObjective<ClassCount> {
         return make_many_class_scanner(cost().labels, cost().classes, kernel.path);
     }
 
+    bool integral() const override { return true; }
+
     double reported_loss(std::span<const std::uint32_t> rows) const override {
         return cost().loss(reported_value(rows).data());
     }

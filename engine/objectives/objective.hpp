@@ -56,6 +56,9 @@ class Objective {
     virtual double reported_loss(std::span<const std::uint32_t> rows) const = 0;
     virtual std::vector<double> reported_value(std::span<const std::uint32_t> rows) const = 0;
 
+    // Whether all losses are whole numbers, so that sums and comparisons of them are exact.
+    virtual bool integral() const { return false; }
+
     // Internal losses are in units of this much reported loss.
     virtual double unit() const { return 1.0; }
 };

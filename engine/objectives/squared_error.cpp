@@ -45,7 +45,10 @@ class SquaredError final : public CostTupleObjective<Moments> {
     std::vector<double> clustering_losses(const Subset& subset, std::uint32_t count) const override {
         std::vector<double> sorted;
         sorted.reserve(subset.size());
-        for (const std::uint32_t row : subset.samples()) sorted.push_back(cost().y[row]);
+        double mean = 0;
+        for (const std::uint32_t row : subset.samples()) mean += cost().y[row];
+        mean /= subset.size();
+        for (const std::uint32_t row : subset.samples()) sorted.push_back(cost().y[row] - mean);
         std::sort(sorted.begin(), sorted.end());
         return k_means_losses(sorted, std::min(count, most_clusters));
     }

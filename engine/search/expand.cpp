@@ -31,7 +31,7 @@ bool Search::make_branches(const Selection& selection, AndNode& result, StopCond
     if (node.depth == 1 || (node.depth == 2 && options_.terminal == Terminal::left_right)) {
         if (node.depth == 1)
             objective_->leaf_losses(node.subset, feature, selection.threshold, left.incumbent, right.incumbent);
-        else if (!depth_two_.solve_split(node.subset, feature, selection.threshold, left.incumbent, right.incumbent, stop))
+        else if (!depth_two_.solve_split(node.subset, node.order, node.id, feature, selection.threshold, left.incumbent, right.incumbent, stop))
             return false;
         for (Branch& side : result.sides) {
             side.lower = side.incumbent;
@@ -54,7 +54,7 @@ bool Search::make_branches(const Selection& selection, AndNode& result, StopCond
     node.subset.split(feature, selection.threshold, sides[0], sides[1], scratch_);
     open_branch(std::move(sides[0]), selection, lower[0], left);
     open_branch(std::move(sides[1]), selection, lower[1], right);
-    right.node ? right.node->parent_side = 1 : 0;
+    if (right.node) right.node->parent_side = 1;
     return true;
 }
 
@@ -72,6 +72,7 @@ bool Search::solve_branch(const Subset& subset, const OrNode& parent, const Dept
 
 void Search::open_branch(Subset subset, const Selection& selection, double lower, Branch& branch) {
     auto node = std::make_unique<OrNode>();
+    node->id = ++last_id_;
     node->subset = std::move(subset);
     node->depth = selection.node->depth - 1;
     node->parent = selection.node;

@@ -37,6 +37,7 @@ struct AndNode {
 };
 
 struct OrNode {
+    std::uint64_t id = 0;     // unique within a search
     std::uint32_t depth = 0;  // budget
     Subset subset;
     FeatureOrder order;

@@ -13,8 +13,9 @@ namespace {
 SearchSettings make_settings(const SearchOptions& options, const Objective& objective, double root_loss) {
     SearchSettings settings;
     settings.lambda = options.penalty / objective.unit();
-    // Sums of doubles are compared: differences at rounding level are none.
-    settings.tolerance = 1e-12 * std::max(root_loss, std::isfinite(settings.lambda) ? settings.lambda : 0.0);
+    // Where sums of doubles are compared, differences at rounding level are none.
+    const bool exact = objective.integral() && settings.lambda == std::floor(settings.lambda);
+    settings.tolerance = exact ? 0.0 : 1e-12 * std::max(root_loss, settings.lambda);
     settings.bounds = options.bounds;
     return settings;
 }
@@ -77,7 +78,12 @@ RunStatus Search::run(StopCondition& stop, std::uint64_t max_expansions) {
     return status;
 }
 
-double Search::lower_bound() const { return (root_.complete ? root_.incumbent : root_.lower) * objective_->unit(); }
+// While the search goes on its bound may be off by rounding: what is reported leaves room for that, so that it is
+// valid and never falls.
+double Search::lower_bound() const {
+    if (root_.complete) return upper_bound();
+    return std::max(0.0, std::min(root_.lower, root_.incumbent) - settings_.tolerance) * objective_->unit();
+}
 
 double Search::upper_bound() const { return root_.incumbent * objective_->unit(); }
 

@@ -125,6 +125,7 @@ class Search {
     std::vector<ExpansionRecord> log_;
     std::vector<std::uint32_t> scratch_;
     Subset side_data_[2];  // data of terminal subproblems, refilled for every expansion
+    std::uint64_t last_id_ = 0;
     bool failed_ = false;  // an exception left the search tree half changed
     double seconds_before_ = 0;
     StopCondition::Clock::time_point started_{};

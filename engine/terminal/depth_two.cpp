@@ -13,7 +13,7 @@ DepthTwoSolver::DepthTwoSolver(const SearchSettings& settings, const Strategy& s
 DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& order, const Limits& limits, StopCondition& stop,
                                      const Progress& progress) {
     ++counters_.depth_two_calls;
-    prepared_ = nullptr;
+    prepared_ = nothing;
     const double lambda = settings_.lambda;
     const double tolerance = settings_.tolerance;
     DepthTwoResult result;
@@ -36,7 +36,7 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
         ranks = &own_order_;
     }
     children_.reset(settings_, strategy_, objective_, subset, *ranks, 2, std::max(bound.split, limits.lower), random_);
-    scanner_->prepare(subset);
+    scanner_->prepare(subset, ranks->rank);
     const auto known_lower = [&] { return std::min({result.upper, children_.min_lower(), children_.closed_lower()}); };
     while (!children_.empty() && children_.min_lower() < cutoff() - tolerance) {
         const Children::Slot slot = children_.top();
@@ -67,11 +67,11 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
     return result;
 }
 
-bool DepthTwoSolver::solve_split(const Subset& subset, std::uint32_t feature, std::uint32_t threshold, double& left, double& right,
+bool DepthTwoSolver::solve_split(const Subset& subset, const FeatureOrder& order, std::uint64_t id, std::uint32_t feature, std::uint32_t threshold, double& left, double& right,
                                  StopCondition& stop) {
-    if (prepared_ != &subset) {
-        scanner_->prepare(subset);
-        prepared_ = &subset;
+    if (prepared_ != id) {
+        scanner_->prepare(subset, order.rank);
+        prepared_ = id;
     }
     batch_.assign(1, threshold);
     if (!evaluate(subset, feature, stop)) return false;

@@ -49,8 +49,9 @@ class DepthTwoSolver {
     DepthTwoResult solve(const Subset& subset, const FeatureOrder& order, const Limits& limits, StopCondition& stop,
                          const Progress& progress = {});
 
-    // The two sides of one split; false if stopped (the left/right terminal case).
-    bool solve_split(const Subset& subset, std::uint32_t feature, std::uint32_t threshold, double& left, double& right,
+    // The two sides of one split; false if stopped (the left/right terminal case). `id` names the subset: while it
+    // stays the same, the scan need not be prepared again.
+    bool solve_split(const Subset& subset, const FeatureOrder& order, std::uint64_t id, std::uint32_t feature, std::uint32_t threshold, double& left, double& right,
                      StopCondition& stop);
 
     const ScanCounters& counters() const { return counters_; }
@@ -64,7 +65,8 @@ class DepthTwoSolver {
     const Objective& objective_;
     Random& random_;
     std::unique_ptr<Scanner> scanner_;
-    const Subset* prepared_ = nullptr;  // what the scanner holds, only while solve_split is used in a row
+    static constexpr std::uint64_t nothing = UINT64_MAX;
+    std::uint64_t prepared_ = nothing;  // the subset that solve_split was last used on
     Children children_;
     FeatureOrder own_order_;
     std::vector<std::uint32_t> open_, batch_;

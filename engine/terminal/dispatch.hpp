@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <span>
 
+#include "terminal/blocks.hpp"
 #include "terminal/lanes.hpp"
-#include "terminal/rank_table.hpp"
 #include "terminal/scanner.hpp"
 
 namespace codt {
@@ -46,12 +46,12 @@ class NarrowOrWideScanner final : public Scanner {
 
     std::uint32_t lanes() const override { return is_narrow_ ? lane_count<std::int16_t> : lane_count<std::int32_t>; }
 
-    void prepare(const Subset& subset) override {
+    void prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) override {
         is_narrow_ = subset.size() <= narrow_limit;
         if (is_narrow_)
-            narrow_.prepare(subset);
+            narrow_.prepare(subset, feature_rank);
         else
-            wide_.prepare(subset);
+            wide_.prepare(subset, feature_rank);
     }
 
     bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left, double* right,

@@ -36,7 +36,7 @@ struct Pack {
     Register r[registers];
 
     CODT_INLINE void fill(T value) {
-        for (auto& x : r) x = Register{} + value;
+        for (std::size_t i = 0; i < registers; ++i) r[i] = Register{} + value;
     }
     CODT_INLINE void load(const T* p) {
         for (std::size_t i = 0; i < registers; ++i) std::memcpy(&r[i], p + i * per_register, Bytes);
@@ -48,6 +48,10 @@ struct Pack {
     // *this += 1 in the lanes where a sample of this rank goes left. `limits` are the thresholds plus one.
     CODT_INLINE void count_left(const Pack& limits, T rank) {
         for (std::size_t i = 0; i < registers; ++i) r[i] -= limits.r[i] > rank;
+    }
+    // *this += `step` in those lanes.
+    CODT_INLINE void add_left(const Pack& limits, T rank, T step) {
+        for (std::size_t i = 0; i < registers; ++i) r[i] += limits.r[i] > rank ? Register{} + step : Register{};
     }
     CODT_INLINE void add(const Pack& a) {
         for (std::size_t i = 0; i < registers; ++i) r[i] += a.r[i];
@@ -66,23 +70,18 @@ struct Pack {
     }
 };
 
-// True if any bit of a comparison's result is set.
-template <std::size_t Bytes, class Mask>
-CODT_INLINE bool any_set(const Mask& mask) {
-    static_assert(sizeof(Mask) == Bytes);
-    std::uint64_t words[Bytes / sizeof(std::uint64_t)];
-    std::memcpy(words, &mask, Bytes);
+// True if the sign bit of any lane is set. Comparisons are written so that this one test ends them: it needs no
+// mask registers and costs the same for every instruction set.
+template <class T, std::size_t Bytes, std::size_t Total>
+CODT_INLINE bool any_negative(const Pack<T, Bytes, Total>& a) {
+    using Words = typename Pack<std::uint64_t, Bytes>::Register;
+    Words bits{};
+    for (const auto& x : a.r) bits |= reinterpret_cast<const Words&>(x);
     std::uint64_t any = 0;
-    for (const std::uint64_t w : words) any |= w;
-    return any != 0;
-}
-
-// True if any lane is negative.
-template <class T, std::size_t Bytes>
-CODT_INLINE bool any_negative(const Pack<T, Bytes>& a) {
-    auto set = a.r[0] < 0;
-    for (std::size_t i = 1; i < Pack<T, Bytes>::registers; ++i) set |= a.r[i] < 0;
-    return any_set<Bytes>(set);
+    for (std::size_t i = 0; i < Bytes / sizeof(std::uint64_t); ++i) any |= bits[i];
+    std::uint64_t sign = 0;
+    for (std::size_t bit = 8 * sizeof(T); bit <= 64; bit += 8 * sizeof(T)) sign |= std::uint64_t{1} << (bit - 1);
+    return (any & sign) != 0;
 }
 
 }  // namespace codt

@@ -3,9 +3,9 @@
 //     head(p) + tail(p),   head(p) = max_c a_c(p),   tail(p) = max_c (n_c - a_c(p)),
 //
 // where a_c(p) counts the side's samples of class c before p. head only grows along the order and tail only
-// falls, so head at a block's end plus tail at its start bounds every boundary inside the block. While that
-// does not beat the best found so far, in any lane on either side, only counts are needed, and these do not
-// depend on the order inside the block: its samples are grouped by class, and each group is counted in a
+// falls, so head at a block's end plus tail at its start bounds every boundary inside the block (see blocks.hpp).
+// While that does not beat the best found so far, in any lane on either side, only counts are needed, and these do
+// not depend on the order inside the block: its samples are grouped by class, and each group is counted in a
 // register. A block that might do better is walked twice, backwards for tail and forwards for head.
 #include "terminal/many_class_scan.hpp"
 
@@ -21,8 +21,14 @@ namespace {
 
 // The samples of one class within a block of `grouped`.
 struct Run {
-    std::uint16_t label;
-    std::uint16_t length;
+    std::uint32_t label;
+    std::uint32_t length;
+};
+
+struct Block {
+    std::uint32_t end;   // of its samples
+    std::uint32_t runs;  // end of its runs
+    bool several;        // more than one value
 };
 
 template <class Int>
@@ -31,10 +37,10 @@ struct Stream {
     const Id* ordered;                 // ids in sorted order
     const Id* grouped;                 // the same ids, grouped by class within each block
     const std::uint16_t* labels;       // class of ordered[k]
-    const std::uint8_t* boundaries;    // 1 if a boundary follows position k
+    const std::uint8_t* boundaries;    // 1 if the value changes behind position k
     const Run* runs;                   // of all blocks
-    const std::uint32_t* block_runs;   // per block: end of its runs
-    std::uint32_t size;
+    const Block* blocks;
+    std::uint32_t block_count;
 };
 
 // Per class a row of lanes; `counts` and `totals` change during a pass, the others are fixed by the thresholds.
@@ -120,15 +126,17 @@ struct ManyClassPass {
             head_left.maximum(count);
             count.subtract_from(table.passed[c]);
             head_right.maximum(count);
-            if (stream.boundaries[k]) {
-                P sum = head_left;
-                sum.add(tails_left[k - begin]);
-                best_left.maximum(sum);
-                sum = head_right;
-                sum.add(tails_right[k - begin]);
-                best_right.maximum(sum);
-            }
+            if (stream.boundaries[k]) offer(head_left, head_right, tails_left[k - begin], tails_right[k - begin]);
         }
+    }
+
+    CODT_INLINE void offer(const P& head_left, const P& head_right, const P& tail_left, const P& tail_right) {
+        P sum = head_left;
+        sum.add(tail_left);
+        best_left.maximum(sum);
+        sum = head_right;
+        sum.add(tail_right);
+        best_right.maximum(sum);
     }
 
     CODT_INLINE void run(const Stream<Int>& stream, const Int* rank, ClassCounts<Int>& table, const Best<Int>& best) {
@@ -140,33 +148,41 @@ struct ManyClassPass {
         tail_left.load(best.left_leaf);
         tail_right.load(best.right_leaf);
         std::uint32_t run = 0;
-        for (std::uint32_t begin = 0, block = 0; begin < stream.size; begin += block_size, ++block) {
-            const std::uint32_t end = std::min(begin + block_size, stream.size);
+        std::uint32_t begin = 0;
+        for (std::uint32_t b = 0; b < stream.block_count; ++b) {
+            const Block block = stream.blocks[b];
             P next_left = head_left, next_right = head_right;
             std::uint32_t k = begin;
-            for (; run < stream.block_runs[block]; ++run) {
+            for (; run < block.runs; ++run) {
                 const std::uint32_t c = stream.runs[run].label;
                 P count;
                 load_row(count, table.counts, c);
                 for (const std::uint32_t stop = k + stream.runs[run].length; k < stop; ++k)
                     count.count_left(limits, rank[stream.grouped[k]]);
                 store_row(count, table.counts, c);
-                table.passed[c] = static_cast<Int>(table.passed[c] + stream.runs[run].length);
+                table.passed[c] = static_cast<Int>(table.passed[c] + static_cast<Int>(stream.runs[run].length));
                 next_left.maximum(count);
                 count.subtract_from(table.passed[c]);
                 next_right.maximum(count);
             }
-            // Negative where the block might beat the best.
-            P slack = best_left, other = best_right;
-            slack.subtract(next_left);
-            slack.subtract(tail_left);
-            other.subtract(next_right);
-            other.subtract(tail_right);
-            slack.minimum(other);
-            tails(table, tail_left, tail_right);
-            if (any_negative(slack)) walk(stream, begin, end, rank, table, head_left, head_right, tail_left, tail_right);
+            P end_left, end_right;
+            tails(table, end_left, end_right);
+            offer(next_left, next_right, end_left, end_right);
+            if (block.several) {
+                // Negative where the block might beat the best.
+                P slack = best_left, other = best_right;
+                slack.subtract(next_left);
+                slack.subtract(tail_left);
+                other.subtract(next_right);
+                other.subtract(tail_right);
+                slack.minimum(other);
+                if (any_negative(slack)) walk(stream, begin, block.end, rank, table, head_left, head_right, end_left, end_right);
+            }
             head_left = next_left;
             head_right = next_right;
+            tail_left = end_left;
+            tail_right = end_right;
+            begin = block.end;
         }
     }
 };
@@ -194,12 +210,11 @@ class ManyClassScan {
     ManyClassScan(std::span<const std::uint16_t> labels, std::uint32_t classes, KernelPath path)
         : labels_(labels), local_class_(classes), pass_(kernel(path)) {}
 
-    void prepare(const Subset& subset) {
+    void prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) {
         subset_ = &subset;
         size_ = subset.size();
         const std::uint32_t features = subset.features();
         const std::size_t cells = static_cast<std::size_t>(size_) * features;
-        blocks_ = (size_ + block_size - 1) / block_size;
         copy_ranks(subset, ranks_);
         if (ordered_.size() < cells) {
             ordered_.resize(cells);
@@ -207,23 +222,23 @@ class ManyClassScan {
             ordered_labels_.resize(cells);
             boundaries_.resize(cells);
         }
-        block_runs_.resize(static_cast<std::size_t>(blocks_) * features);
         read_labels(subset);
 
         runs_.clear();
-        std::vector<std::size_t> first_run(features);
+        blocks_.clear();
+        first_.clear();
         for (std::uint32_t f = 0; f < features; ++f) {
-            first_run[f] = runs_.size();
+            first_.push_back({runs_.size(), blocks_.size()});
             fill_stream(subset, f);
         }
+        first_.push_back({runs_.size(), blocks_.size()});
         streams_.clear();
-        for (std::uint32_t f = 0; f < features; ++f) {
-            if (subset.groups(f) < 2) continue;
+        for_each_stream(subset, feature_rank, [&](std::uint32_t f) {
             const std::size_t base = static_cast<std::size_t>(f) * size_;
             streams_.push_back({ordered_.data() + base, grouped_.data() + base, ordered_labels_.data() + base,
-                                boundaries_.data() + base, runs_.data() + first_run[f],
-                                block_runs_.data() + static_cast<std::size_t>(f) * blocks_, size_});
-        }
+                                boundaries_.data() + base, runs_.data() + first_[f].run, blocks_.data() + first_[f].block,
+                                static_cast<std::uint32_t>(first_[f + 1].block - first_[f].block)});
+        });
     }
 
     bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left, double* right,
@@ -285,8 +300,7 @@ class ManyClassScan {
         const std::size_t first = runs_.size();
         std::vector<std::uint32_t>& start = class_start_;
         start.assign(totals_.size(), 0);
-        for (std::uint32_t begin = 0, block = 0; begin < size_; begin += block_size, ++block) {
-            const std::uint32_t end = std::min(begin + block_size, size_);
+        for_each_block(subset.group_end(f), [&](std::uint32_t begin, std::uint32_t end, bool several) {
             const std::size_t block_first = runs_.size();
             for (std::uint32_t k = begin; k < end; ++k) {
                 const std::uint32_t id = order[k];
@@ -296,15 +310,14 @@ class ManyClassScan {
             }
             std::uint32_t position = begin;
             for (std::size_t r = block_first; r < runs_.size(); ++r) {
-                const std::uint32_t length = start[runs_[r].label];
-                runs_[r].length = static_cast<std::uint16_t>(length);
+                runs_[r].length = start[runs_[r].label];
                 start[runs_[r].label] = position;
-                position += length;
+                position += runs_[r].length;
             }
             for (std::uint32_t k = begin; k < end; ++k) grouped[start[labels[k]]++] = ordered[k];
             for (std::size_t r = block_first; r < runs_.size(); ++r) start[runs_[r].label] = 0;
-            block_runs_[static_cast<std::size_t>(f) * blocks_ + block] = static_cast<std::uint32_t>(runs_.size() - first);
-        }
+            blocks_.push_back({end, static_cast<std::uint32_t>(runs_.size() - first), several});
+        });
     }
 
     // Class totals of both sides of every threshold; thresholds are ascending.
@@ -331,7 +344,7 @@ class ManyClassScan {
         }
         // Lanes without a threshold must never ask for a walk.
         for (std::size_t j = thresholds.size(); j < lanes; ++j) {
-            best.left[j] = best.right[j] = static_cast<Int>(size_ + block_size);
+            best.left[j] = best.right[j] = static_cast<Int>(size_);
             for (std::size_t c = 0; c < totals_.size(); ++c) table_.left_total[c * lanes + j] = table_.right_total[c * lanes + j] = 0;
         }
     }
@@ -341,13 +354,17 @@ class ManyClassScan {
     Kernel pass_;
     const Subset* subset_ = nullptr;
     std::uint32_t size_ = 0;
-    std::uint32_t blocks_ = 0;
     std::vector<Int> ranks_;
     std::vector<Id> ordered_, grouped_;
     std::vector<std::uint16_t> ordered_labels_, label_;
     std::vector<std::uint8_t> boundaries_;
     std::vector<Run> runs_;
-    std::vector<std::uint32_t> block_runs_, totals_, class_start_;
+    std::vector<Block> blocks_;
+    struct First {
+        std::size_t run, block;
+    };
+    std::vector<First> first_;  // per feature
+    std::vector<std::uint32_t> totals_, class_start_;
     std::vector<Stream<Int>> streams_;
     ClassCounts<Int> table_;
 };

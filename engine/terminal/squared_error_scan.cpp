@@ -2,13 +2,13 @@
 //
 //     n c^2 / (k (n - k)),   c = s - k m.
 //
-// The largest c^2 / (k (n - k)) is kept as a fraction and compared by cross-multiplication, so the loop has no
-// division.
+// The largest c^2 / (k (n - k)) so far is kept as a ratio g; a boundary beats it if c^2 > g k (n - k), so the loop
+// divides only where a lane improves.
 //
-// Blocks: the order is cut into blocks of 64 samples, each grouped by the sign of y. With P and N the sums of the
-// block's positive and negative targets on the side, s stays within [s0 - N, s0 + P] inside the block, k between
-// its values at the ends, and k (n - k) is at least its smaller end. While the fraction built from these cannot
-// beat the best, in any lane on either side, the block is only added up.
+// Blocks (see blocks.hpp) are grouped by the sign of y. With P and N the sums of the block's positive and negative
+// targets on the side, s stays within [s0 - N, s0 + P] inside the block, k between its values at the ends, and
+// k (n - k) is at least its smaller end. While c^2 built from these cannot beat g, in any lane on either side, the
+// block is only added up.
 #include "terminal/squared_error_scan.hpp"
 
 #include <algorithm>
@@ -25,20 +25,24 @@ namespace {
 constexpr std::size_t total_bytes = 2 * pack_bytes;
 constexpr std::uint32_t lanes_of_doubles = total_bytes / sizeof(double);
 
+struct Block {
+    std::uint32_t middle;       // its samples with y > 0 end here in `grouped`
+    std::uint32_t end;
+    bool several;               // more than one value
+    double positive, negative;  // sum of its targets above zero, and of the others with their sign reversed
+};
+
 struct Stream {
     const std::uint32_t* ordered;    // ids in sorted order
     const std::uint32_t* grouped;    // the same ids, within each block those with y > 0 first
-    const std::uint8_t* boundaries;  // 1 if a boundary follows position k
-    const std::uint8_t* positives;   // per block: how many have y > 0
-    const double* block_positive;    // per block: sum of its positive targets
-    const double* block_negative;    // per block: sum of its other targets, sign reversed
-    std::uint32_t size;
+    const std::uint8_t* boundaries;  // 1 if the value changes behind position k
+    const Block* blocks;
+    std::uint32_t block_count;
 };
 
-// Per lane and side: samples, mean, and the best fraction so far.
+// Per lane and side: samples, mean, and the best ratio so far.
 struct alignas(pack_bytes) Side {
-    double count[lanes_of_doubles], mean[lanes_of_doubles];
-    double numerator[lanes_of_doubles], denominator[lanes_of_doubles];
+    double count[lanes_of_doubles], mean[lanes_of_doubles], ratio[lanes_of_doubles];
 };
 
 template <std::size_t Bytes>
@@ -47,48 +51,55 @@ struct SquaredErrorPass {
     using Register = typename P::Register;
     static constexpr std::size_t registers = P::registers;
 
+    CODT_INLINE static Register smaller(const Register& a, const Register& b) { return a < b ? a : b; }
+    CODT_INLINE static Register larger(const Register& a, const Register& b) { return a > b ? a : b; }
+
     struct SideState {
-        P count, mean, numerator, denominator;
+        P count, mean, ratio;
+
         CODT_INLINE void load(const Side& side) {
             count.load(side.count);
             mean.load(side.mean);
-            numerator.load(side.numerator);
-            denominator.load(side.denominator);
-        }
-        CODT_INLINE void store(Side& side) const {
-            numerator.store(side.numerator);
-            denominator.store(side.denominator);
+            ratio.load(side.ratio);
         }
 
-        // Takes the boundary where k samples with sum s lie before it, if it beats the best.
-        CODT_INLINE void offer(std::size_t i, const Register& s, const Register& k) {
+        // c^2 and k (n - k) where k samples with sum s lie before the boundary. At k = 0 and k = n nothing is split
+        // and c is zero up to rounding: half a sample keeps the ratio harmless there.
+        CODT_INLINE void terms(std::size_t i, const Register& s, const Register& k, Register& top, Register& bottom) const {
             const Register c = s - k * mean.r[i];
-            const Register top = c * c;
-            const Register bottom = k * (count.r[i] - k);
-            const auto better = (top * denominator.r[i] > numerator.r[i] * bottom) & (bottom > 0.0);
-            numerator.r[i] = better ? top : numerator.r[i];
-            denominator.r[i] = better ? bottom : denominator.r[i];
+            top = c * c;
+            bottom = larger(k * (count.r[i] - k), Register{} + 0.5);
         }
 
-        // Whether a boundary inside the block could beat the best: s from s0 - fall to s0 + rise, k from k0 to k1.
-        CODT_INLINE auto promising(std::size_t i, const Register& s0, const Register& rise, const Register& fall,
-                                   const Register& k0, const Register& k1) const {
-            const Register one = Register{} + 1.0;
-            const Register last = count.r[i] - one;
-            const Register a = k0 > one ? k0 : one;
-            const Register b = k1 < last ? k1 : last;
-            const Register low_shift = a * mean.r[i];
-            const Register high_shift = b * mean.r[i];
-            const Register up = s0 + rise - (low_shift < high_shift ? low_shift : high_shift);
-            const Register down = (low_shift > high_shift ? low_shift : high_shift) - (s0 - fall);
-            const Register reach = up > down ? up : down;
-            const Register at_a = a * (count.r[i] - a);
-            const Register at_b = b * (count.r[i] - b);
-            const Register bottom = at_a < at_b ? at_a : at_b;
-            return (reach * reach * denominator.r[i] * slack >= numerator.r[i] * bottom) & (a <= b);
+        // Negative where the boundary beats the best.
+        CODT_INLINE Register room(std::size_t i, const Register& s, const Register& k) const {
+            Register top, bottom;
+            terms(i, s, k, top, bottom);
+            return ratio.r[i] * bottom - top;
         }
-        // The bound is a rounded number: a hair is added so that it never hides a better boundary.
-        static constexpr double slack = 1.0 + 1e-9;
+
+        CODT_INLINE void take(std::size_t i, const Register& s, const Register& k) {
+            Register top, bottom;
+            terms(i, s, k, top, bottom);
+            ratio.r[i] = larger(ratio.r[i], top / bottom);
+        }
+
+        // Negative where a boundary inside a block might beat the best: s from s0 - fall to s0 + rise, k from k0 to k1.
+        CODT_INLINE Register block_room(std::size_t i, const Register& s0, const Register& rise, const Register& fall,
+                                        const Register& k0, const Register& k1) const {
+            const Register one = Register{} + 1.0;
+            const Register a = larger(k0, one);
+            const Register b = smaller(k1, count.r[i] - one);
+            const Register shift_a = a * mean.r[i];
+            const Register shift_b = b * mean.r[i];
+            const Register up = s0 + rise - smaller(shift_a, shift_b);
+            const Register down = larger(shift_a, shift_b) - (s0 - fall);
+            const Register reach = larger(up, down);
+            const Register bottom = smaller(a * (count.r[i] - a), b * (count.r[i] - b));
+            // The bound is a rounded number: a hair is added so that it never hides a better boundary.
+            const Register result = ratio.r[i] * bottom - reach * reach * (1.0 + 1e-9);
+            return a <= b ? result : one;
+        }
     };
 
     P limits, s, k;
@@ -96,9 +107,20 @@ struct SquaredErrorPass {
 
     CODT_INLINE static void add_left(const P& limits, P& sum, P& count, double rank, double y) {
         for (std::size_t i = 0; i < registers; ++i) {
-            const auto is_left = limits.r[i] > rank;
-            sum.r[i] += is_left ? Register{} + y : Register{};
-            count.r[i] += is_left ? Register{} + 1.0 : Register{};
+            sum.r[i] += limits.r[i] > rank ? Register{} + y : Register{};
+            count.r[i] += limits.r[i] > rank ? Register{} + 1.0 : Register{};
+        }
+    }
+
+    // Takes the boundary behind `passed` samples with sum `total`, of which `count` with sum `sum` are left.
+    CODT_INLINE void offer(const P& sum, const P& count, double total, double passed) {
+        P room;
+        for (std::size_t i = 0; i < registers; ++i)
+            room.r[i] = smaller(left.room(i, sum.r[i], count.r[i]), right.room(i, total - sum.r[i], passed - count.r[i]));
+        if (!any_negative(room)) return;
+        for (std::size_t i = 0; i < registers; ++i) {
+            left.take(i, sum.r[i], count.r[i]);
+            right.take(i, total - sum.r[i], passed - count.r[i]);
         }
     }
 
@@ -109,12 +131,7 @@ struct SquaredErrorPass {
             const std::uint32_t id = stream.ordered[p];
             add_left(limits, sum, count, rank[id], y[id]);
             total += y[id];
-            if (!stream.boundaries[p]) continue;
-            const double passed = p + 1;
-            for (std::size_t i = 0; i < registers; ++i) {
-                left.offer(i, sum.r[i], count.r[i]);
-                right.offer(i, total - sum.r[i], passed - count.r[i]);
-            }
+            if (stream.boundaries[p]) offer(sum, count, total, p + 1.0);
         }
     }
 
@@ -122,35 +139,37 @@ struct SquaredErrorPass {
         s.fill(0.0);
         k.fill(0.0);
         double total = 0.0;
-        for (std::uint32_t begin = 0, block = 0; begin < stream.size; begin += block_size, ++block) {
-            const std::uint32_t end = std::min(begin + block_size, stream.size);
-            const std::uint32_t middle = begin + stream.positives[block];
-            P rise, fall, next = k;
+        std::uint32_t begin = 0;
+        for (std::uint32_t number = 0; number < stream.block_count; ++number) {
+            const Block& block = stream.blocks[number];
+            P rise, fall, next = k, sum;
             rise.fill(0.0);
             fall.fill(0.0);
-            for (std::uint32_t p = begin; p < middle; ++p) {
+            for (std::uint32_t p = begin; p < block.middle; ++p) {
                 const std::uint32_t id = stream.grouped[p];
                 add_left(limits, rise, next, rank[id], y[id]);
             }
-            for (std::uint32_t p = middle; p < end; ++p) {
+            for (std::uint32_t p = block.middle; p < block.end; ++p) {
                 const std::uint32_t id = stream.grouped[p];
                 add_left(limits, fall, next, rank[id], -y[id]);
             }
+            for (std::size_t i = 0; i < registers; ++i) sum.r[i] = s.r[i] + (rise.r[i] - fall.r[i]);
+            const double next_total = total + (block.positive - block.negative);
             const double passed = begin;
-            const double passed_next = end;
-            const double block_rise = stream.block_positive[block];
-            const double block_fall = stream.block_negative[block];
-            auto any = left.promising(0, s.r[0], rise.r[0], fall.r[0], k.r[0], next.r[0]);
-            any ^= any;
-            for (std::size_t i = 0; i < registers; ++i) {
-                any |= left.promising(i, s.r[i], rise.r[i], fall.r[i], k.r[i], next.r[i]);
-                any |= right.promising(i, total - s.r[i], block_rise - rise.r[i], block_fall - fall.r[i], passed - k.r[i],
-                                       passed_next - next.r[i]);
+            const double next_passed = block.end;
+            offer(sum, next, next_total, next_passed);
+            if (block.several) {
+                P room;
+                for (std::size_t i = 0; i < registers; ++i)
+                    room.r[i] = smaller(left.block_room(i, s.r[i], rise.r[i], fall.r[i], k.r[i], next.r[i]),
+                                        right.block_room(i, total - s.r[i], block.positive - rise.r[i], block.negative - fall.r[i],
+                                                         passed - k.r[i], next_passed - next.r[i]));
+                if (any_negative(room)) walk(stream, begin, block.end, rank, y, total);
             }
-            if (any_set<Bytes>(any)) walk(stream, begin, end, rank, y, total);
-            for (std::size_t i = 0; i < registers; ++i) s.r[i] += rise.r[i] - fall.r[i];
+            s = sum;
             k = next;
-            total += block_rise - block_fall;
+            total = next_total;
+            begin = block.end;
         }
     }
 };
@@ -163,8 +182,8 @@ struct SquaredErrorKernel {
         pass.left.load(sides[0]);
         pass.right.load(sides[1]);
         pass.run(*stream, rank, y);
-        pass.left.store(sides[0]);
-        pass.right.store(sides[1]);
+        pass.left.ratio.store(sides[0].ratio);
+        pass.right.ratio.store(sides[1].ratio);
     }
 };
 
@@ -175,53 +194,28 @@ class SquaredErrorScanner final : public Scanner {
 
     std::uint32_t lanes() const override { return lanes_of_doubles; }
 
-    void prepare(const Subset& subset) override {
+    void prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) override {
         subset_ = &subset;
         const std::uint32_t size = subset.size();
         const std::uint32_t features = subset.features();
         const std::size_t cells = static_cast<std::size_t>(size) * features;
-        const std::uint32_t blocks = (size + block_size - 1) / block_size;
         copy_ranks(subset, ranks_);
         if (grouped_.size() < cells) {
             grouped_.resize(cells);
             boundaries_.resize(cells);
         }
-        const std::size_t block_cells = static_cast<std::size_t>(blocks) * features;
-        positives_.resize(block_cells);
-        block_positive_.resize(block_cells);
-        block_negative_.resize(block_cells);
         centre_targets(subset);
 
+        blocks_.clear();
+        first_block_.clear();
+        for (std::uint32_t f = 0; f < features; ++f) fill_stream(f);
+        first_block_.push_back(blocks_.size());
         streams_.clear();
-        for (std::uint32_t f = 0; f < features; ++f) {
-            if (subset.groups(f) < 2) continue;
+        for_each_stream(subset, feature_rank, [&](std::uint32_t f) {
             const std::size_t base = static_cast<std::size_t>(f) * size;
-            const std::size_t block_base = static_cast<std::size_t>(f) * blocks;
-            const auto order = subset.order(f);
-            std::fill_n(boundaries_.data() + base, size, std::uint8_t{0});
-            for (const std::uint32_t end : subset.group_end(f)) boundaries_[base + end - 1] = 1;
-            for (std::uint32_t begin = 0, block = 0; begin < size; begin += block_size, ++block) {
-                const std::uint32_t end = std::min(begin + block_size, size);
-                std::uint32_t front = begin;
-                std::uint32_t back = end;
-                double positive = 0, negative = 0;
-                for (std::uint32_t p = begin; p < end; ++p) {
-                    const std::uint32_t id = order[p];
-                    if (target_[id] > 0) {
-                        grouped_[base + front++] = id;
-                        positive += target_[id];
-                    } else {
-                        grouped_[base + --back] = id;
-                        negative -= target_[id];
-                    }
-                }
-                positives_[block_base + block] = static_cast<std::uint8_t>(front - begin);
-                block_positive_[block_base + block] = positive;
-                block_negative_[block_base + block] = negative;
-            }
-            streams_.push_back({order.data(), grouped_.data() + base, boundaries_.data() + base, positives_.data() + block_base,
-                                block_positive_.data() + block_base, block_negative_.data() + block_base, size});
-        }
+            streams_.push_back({subset.order(f).data(), grouped_.data() + base, boundaries_.data() + base,
+                                blocks_.data() + first_block_[f], static_cast<std::uint32_t>(first_block_[f + 1] - first_block_[f])});
+        });
     }
 
     bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left, double* right,
@@ -229,7 +223,6 @@ class SquaredErrorScanner final : public Scanner {
         alignas(pack_bytes) double limits[lanes_of_doubles] = {};
         alignas(pack_bytes) Side sides[2] = {};
         double error[2][lanes_of_doubles] = {};
-        for (Side& side : sides) std::fill_n(side.denominator, lanes_of_doubles, 1.0);
         sum_sides(f, thresholds, limits, sides, error);
         const double* rank = ranks_.data() + static_cast<std::size_t>(f) * subset_->size();
         for (const Stream& stream : streams_) {
@@ -239,7 +232,7 @@ class SquaredErrorScanner final : public Scanner {
         double* const out[2] = {left, right};
         for (int s = 0; s < 2; ++s) {
             for (std::size_t j = 0; j < thresholds.size(); ++j) {
-                const double gain = sides[s].count[j] * sides[s].numerator[j] / sides[s].denominator[j];
+                const double gain = sides[s].count[j] * sides[s].ratio[j];
                 out[s][j] = std::min(error[s][j], std::max(0.0, error[s][j] - gain) + lambda);
             }
         }
@@ -247,6 +240,31 @@ class SquaredErrorScanner final : public Scanner {
     }
 
   private:
+    void fill_stream(std::uint32_t f) {
+        const std::size_t base = static_cast<std::size_t>(f) * subset_->size();
+        const auto order = subset_->order(f);
+        const auto ends = subset_->group_end(f);
+        std::fill_n(boundaries_.data() + base, subset_->size(), std::uint8_t{0});
+        for (const std::uint32_t end : ends) boundaries_[base + end - 1] = 1;
+        first_block_.push_back(blocks_.size());
+        for_each_block(ends, [&](std::uint32_t begin, std::uint32_t end, bool several) {
+            std::uint32_t front = begin;
+            std::uint32_t back = end;
+            double positive = 0, negative = 0;
+            for (std::uint32_t p = begin; p < end; ++p) {
+                const std::uint32_t id = order[p];
+                if (target_[id] > 0) {
+                    grouped_[base + front++] = id;
+                    positive += target_[id];
+                } else {
+                    grouped_[base + --back] = id;
+                    negative -= target_[id];
+                }
+            }
+            blocks_.push_back({front, end, several, positive, negative});
+        });
+    }
+
     // Targets less the subset's mean: sums stay small and lose few digits.
     void centre_targets(const Subset& subset) {
         const auto samples = subset.samples();
@@ -294,8 +312,9 @@ class SquaredErrorScanner final : public Scanner {
     std::vector<double> ranks_;
     std::vector<double> target_;
     std::vector<std::uint32_t> grouped_;
-    std::vector<std::uint8_t> boundaries_, positives_;
-    std::vector<double> block_positive_, block_negative_;
+    std::vector<std::uint8_t> boundaries_;
+    std::vector<Block> blocks_;
+    std::vector<std::size_t> first_block_;  // per feature
     std::vector<Stream> streams_;
 };
 

@@ -6,10 +6,10 @@
 // where p runs over the boundaries between different values. The right side's sum is the total prefix less
 // the left one, so one counter per threshold serves both sides.
 //
-// Blocks: the order is cut into blocks of 64 samples. Inside a block d can fall by no more than the block's
-// left samples of class 0 and rise by no more than those of class 1, and these two counts do not depend on
-// the order inside the block. While neither can pass the extremes found so far, in any lane on either side,
-// only the counts are needed: one comparison and one subtraction per sample for 32 thresholds.
+// Blocks (see blocks.hpp): inside a block d can fall by no more than the block's left samples of class 0 and rise
+// by no more than those of class 1, and these two counts do not depend on the order inside the block. While neither
+// can pass the extremes found so far, in any lane on either side, only the counts are needed: one comparison and one
+// subtraction per sample for 32 thresholds.
 #include "terminal/two_class_scan.hpp"
 
 #include <algorithm>
@@ -22,15 +22,22 @@ namespace codt {
 
 namespace {
 
-// One second feature's order, cut into blocks.
+struct Block {
+    std::uint32_t middle;  // its samples of class 1 end here in `grouped`
+    std::uint32_t end;
+    bool several;          // more than one value
+};
+
+// One second feature's order.
 template <class Int>
 struct Stream {
     using Id = std::make_unsigned_t<Int>;
-    const Id* ordered;             // ids in sorted order
-    const std::uint8_t* marks;     // per position: bit 0 the label, bit 1 set if a boundary follows
-    const Id* grouped;             // the same ids, within each block those of class 1 first
-    const std::uint8_t* ones;      // per block: how many of them
-    std::uint32_t size;
+    const Id* ordered;               // ids in sorted order
+    const Int* signs;                // +1 or -1 for the class of ordered[k]
+    const std::uint8_t* boundaries;  // 1 if the value changes behind position k
+    const Id* grouped;               // the same ids, within each block those of class 1 first
+    const Block* blocks;
+    std::uint32_t block_count;
 };
 
 // The running extremes of every lane: of d on the left, of e on the right.
@@ -46,67 +53,64 @@ struct TwoClassPass {
 
     P limits, d, left_min, left_max, right_min, right_max;
 
+    // Takes the boundary where the left side's sum is `sum` and both sides' `total`.
+    CODT_INLINE void offer(const P& sum, Int total) {
+        left_min.minimum(sum);
+        left_max.maximum(sum);
+        P other = sum;
+        other.subtract_from(total);
+        right_min.minimum(other);
+        right_max.maximum(other);
+    }
+
     // Visits the boundaries inside one block, from d and `total` at its start.
     CODT_INLINE void walk(const Stream<Int>& stream, std::uint32_t begin, std::uint32_t end, const Int* rank, Int total) {
-        P running = d;
+        P sum = d;
         for (std::uint32_t k = begin; k < end; ++k) {
-            P step;
-            step.fill(0);
-            step.count_left(limits, rank[stream.ordered[k]]);
-            const std::uint8_t mark = stream.marks[k];
-            if (mark & 1) {
-                running.add(step);
-                ++total;
-            } else {
-                running.subtract(step);
-                --total;
-            }
-            if (mark & 2) {
-                left_min.minimum(running);
-                left_max.maximum(running);
-                P other = running;
-                other.subtract_from(total);
-                right_min.minimum(other);
-                right_max.maximum(other);
-            }
+            sum.add_left(limits, rank[stream.ordered[k]], stream.signs[k]);
+            total = static_cast<Int>(total + stream.signs[k]);
+            if (stream.boundaries[k]) offer(sum, total);
         }
     }
 
     CODT_INLINE void run(const Stream<Int>& stream, const Int* rank) {
         d.fill(0);
         Int total = 0;
-        for (std::uint32_t begin = 0, block = 0; begin < stream.size; begin += block_size, ++block) {
-            const std::uint32_t end = std::min(begin + block_size, stream.size);
-            const std::uint32_t middle = begin + stream.ones[block];
-            P ones, zeros;
-            ones.fill(0);
-            zeros.fill(0);
-            for (std::uint32_t k = begin; k < middle; ++k) ones.count_left(limits, rank[stream.grouped[k]]);
-            for (std::uint32_t k = middle; k < end; ++k) zeros.count_left(limits, rank[stream.grouped[k]]);
-            const Int block_ones = static_cast<Int>(middle - begin);
-            const Int block_zeros = static_cast<Int>(end - middle);
-
-            // Slack of the four extremes: negative where the block might pass one of them.
-            P low = d, high = left_max, other_low = d, other_high = right_max;
-            low.subtract(zeros);
-            low.subtract(left_min);
-            high.subtract(d);
-            high.subtract(ones);
-            other_low.subtract_from(static_cast<Int>(total - block_zeros));
-            other_low.add(zeros);
-            other_low.subtract(right_min);
-            P other_top = d;
-            other_top.subtract_from(static_cast<Int>(total + block_ones));
-            other_top.subtract(ones);
-            other_high.subtract(other_top);
-            low.minimum(high);
-            low.minimum(other_low);
-            low.minimum(other_high);
-            if (any_negative(low)) walk(stream, begin, end, rank, total);
-
-            d.add(ones);
-            d.subtract(zeros);
-            total = static_cast<Int>(total + block_ones - block_zeros);
+        std::uint32_t begin = 0;
+        for (std::uint32_t b = 0; b < stream.block_count; ++b) {
+            const Block block = stream.blocks[b];
+            P ones{}, zeros{};
+            for (std::uint32_t k = begin; k < block.middle; ++k) ones.count_left(limits, rank[stream.grouped[k]]);
+            for (std::uint32_t k = block.middle; k < block.end; ++k) zeros.count_left(limits, rank[stream.grouped[k]]);
+            const Int block_ones = static_cast<Int>(block.middle - begin);
+            const Int block_zeros = static_cast<Int>(block.end - block.middle);
+            P next = d;
+            next.add(ones);
+            next.subtract(zeros);
+            const Int next_total = static_cast<Int>(total + block_ones - block_zeros);
+            offer(next, next_total);
+            if (block.several) {
+                // Room to the four extremes: negative where the block might pass one of them.
+                P low = d, high = left_max, other_low = d, other_high = d;
+                low.subtract(zeros);
+                low.subtract(left_min);
+                high.subtract(d);
+                high.subtract(ones);
+                other_low.subtract_from(static_cast<Int>(total - block_zeros));
+                other_low.add(zeros);
+                other_low.subtract(right_min);
+                other_high.subtract_from(static_cast<Int>(total + block_ones));
+                other_high.subtract(ones);
+                other_high.subtract(right_max);
+                other_high.subtract_from(0);
+                low.minimum(high);
+                low.minimum(other_low);
+                low.minimum(other_high);
+                if (any_negative(low)) walk(stream, begin, block.end, rank, total);
+            }
+            d = next;
+            total = next_total;
+            begin = block.end;
         }
     }
 };
@@ -137,61 +141,33 @@ class TwoClassScan {
 
     TwoClassScan(std::span<const std::uint16_t> labels, KernelPath path) : labels_(labels), pass_(kernel(path)) {}
 
-    void prepare(const Subset& subset) {
+    void prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) {
         subset_ = &subset;
         const std::uint32_t size = subset.size();
         const std::uint32_t features = subset.features();
         const std::size_t cells = static_cast<std::size_t>(size) * features;
-        const std::uint32_t blocks = (size + block_size - 1) / block_size;
         copy_ranks(subset, ranks_);
         if (ordered_.size() < cells) {
             ordered_.resize(cells);
             grouped_.resize(cells);
-            marks_.resize(cells);
+            signs_.resize(cells);
+            boundaries_.resize(cells);
             ones_left_.resize(cells);
         }
-        if (ones_.size() < static_cast<std::size_t>(blocks) * features) ones_.resize(static_cast<std::size_t>(blocks) * features);
-        streams_.clear();
-
         label_.resize(size);
         const auto samples = subset.samples();
         for (std::uint32_t id = 0; id < size; ++id) label_[id] = static_cast<std::uint8_t>(labels_[samples[id]]);
 
-        for (std::uint32_t f = 0; f < features; ++f) {
+        blocks_.clear();
+        first_block_.clear();
+        for (std::uint32_t f = 0; f < features; ++f) fill_stream(f);
+        first_block_.push_back(blocks_.size());
+        streams_.clear();
+        for_each_stream(subset, feature_rank, [&](std::uint32_t f) {
             const std::size_t base = static_cast<std::size_t>(f) * size;
-            const auto order = subset.order(f);
-            const auto ends = subset.group_end(f);
-            Id* ordered = ordered_.data() + base;
-            Id* grouped = grouped_.data() + base;
-            std::uint8_t* marks = marks_.data() + base;
-            std::uint8_t* ones = ones_.data() + static_cast<std::size_t>(f) * blocks;
-            for (std::uint32_t begin = 0, block = 0; begin < size; begin += block_size, ++block) {
-                const std::uint32_t end = std::min(begin + block_size, size);
-                std::uint32_t front = begin;
-                std::uint32_t back = end;
-                for (std::uint32_t k = begin; k < end; ++k) {
-                    const std::uint32_t id = order[k];
-                    const std::uint8_t y = label_[id];
-                    ordered[k] = static_cast<Id>(id);
-                    marks[k] = y;
-                    // Class 1 fills the block from the front, class 0 from the back.
-                    grouped[y ? front : back - 1] = static_cast<Id>(id);
-                    front += y;
-                    back -= 1u - y;
-                }
-                ones[block] = static_cast<std::uint8_t>(front - begin);
-            }
-            std::uint32_t k = 0;
-            std::uint32_t count = 0;
-            std::uint32_t* ones_left = ones_left_.data() + base;
-            for (std::size_t r = 0; r < ends.size(); ++r) {
-                for (; k < ends[r]; ++k) count += marks[k] & 1;
-                ones_left[r] = count;
-                marks[ends[r] - 1] |= 2;
-            }
-            total_ones_ = count;
-            if (ends.size() > 1) streams_.push_back({ordered, marks, grouped, ones, size});
-        }
+            streams_.push_back({ordered_.data() + base, signs_.data() + base, boundaries_.data() + base, grouped_.data() + base,
+                                blocks_.data() + first_block_[f], static_cast<std::uint32_t>(first_block_[f + 1] - first_block_[f])});
+        });
     }
 
     bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left, double* right,
@@ -215,8 +191,8 @@ class TwoClassScan {
         }
         // Lanes without a threshold send every sample right: their extremes must not ask for a walk.
         for (std::size_t j = thresholds.size(); j < lanes; ++j) {
-            x.right_min[j] = static_cast<Int>(-static_cast<int>(size));
-            x.right_max[j] = static_cast<Int>(size);
+            x.right_min[j] = static_cast<Int>(static_cast<int>(total_ones_) - static_cast<int>(size));
+            x.right_max[j] = static_cast<Int>(total_ones_);
         }
         const Int* rank = ranks_.data() + static_cast<std::size_t>(f) * size;
         for (const Stream<Int>& stream : streams_) {
@@ -242,6 +218,40 @@ class TwoClassScan {
         return kernel_function<TwoClassKernel<Int>, const Stream<Int>*, const Int*, const Int*, Extremes<Int>*>(path);
     }
 
+    void fill_stream(std::uint32_t f) {
+        const std::size_t base = static_cast<std::size_t>(f) * subset_->size();
+        const auto order = subset_->order(f);
+        const auto ends = subset_->group_end(f);
+        Id* ordered = ordered_.data() + base;
+        Id* grouped = grouped_.data() + base;
+        Int* signs = signs_.data() + base;
+        std::fill_n(boundaries_.data() + base, subset_->size(), std::uint8_t{0});
+        first_block_.push_back(blocks_.size());
+        for_each_block(ends, [&](std::uint32_t begin, std::uint32_t end, bool several) {
+            std::uint32_t front = begin;
+            std::uint32_t back = end;
+            for (std::uint32_t k = begin; k < end; ++k) {
+                const std::uint32_t id = order[k];
+                const std::uint8_t y = label_[id];
+                ordered[k] = static_cast<Id>(id);
+                signs[k] = static_cast<Int>(2 * y - 1);
+                // Class 1 fills the block from the front, class 0 from the back.
+                grouped[y ? front : back - 1] = static_cast<Id>(id);
+                front += y;
+                back -= 1u - y;
+            }
+            blocks_.push_back({front, end, several});
+        });
+        std::uint32_t k = 0;
+        std::uint32_t count = 0;
+        for (std::size_t r = 0; r < ends.size(); ++r) {
+            for (; k < ends[r]; ++k) count += signs[k] > 0;
+            ones_left_[base + r] = count;
+            boundaries_[base + ends[r] - 1] = 1;
+        }
+        total_ones_ = count;
+    }
+
     static double best(double n0, double n1, double low, double high, double lambda) {
         return std::min(std::min(n0, n1), std::min(n0 + low, n1 - high) + lambda);
     }
@@ -251,7 +261,10 @@ class TwoClassScan {
     const Subset* subset_ = nullptr;
     std::vector<Int> ranks_;
     std::vector<Id> ordered_, grouped_;
-    std::vector<std::uint8_t> marks_, ones_, label_;
+    std::vector<Int> signs_;
+    std::vector<std::uint8_t> boundaries_, label_;
+    std::vector<Block> blocks_;
+    std::vector<std::size_t> first_block_;  // per feature
     std::vector<std::uint32_t> ones_left_;  // per feature and rank: samples of class 1 up to there
     std::vector<Stream<Int>> streams_;
     std::uint32_t total_ones_ = 0;

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from codt.options import ESTIMATOR_OPTIONS, SEARCH_OPTIONS, Task, constraints
-from codt.search import Search
+from codt.search import Search, relative_gap
 from codt.strategy import Strategy
 from codt.tree import Tree
 from codt.validation import Floats, check_features
@@ -77,9 +77,11 @@ class BaseOptimalTree(BaseEstimator):
         validate_data(self, X, skip_check_array=True)
         self.status_ = search.run(time_limit=self.time_limit)
         self.tree_ = search.incumbent
-        self.lower_bound_, self.objective_ = search.bounds
         self.penalty_ = search.penalty
-        self.gap_ = search.gap
+        # The objective is that of the tree itself; the search's own sum may differ from it by rounding.
+        self.objective_ = self.tree_.total_loss + self.penalty_ * self.tree_.n_splits
+        self.lower_bound_ = self.objective_ if search.complete else min(search.bounds.lower, self.objective_)
+        self.gap_ = relative_gap(self.lower_bound_, self.objective_)
         self.n_expansions_ = search.n_expansions
         self.trace_ = search.trace
         self.search_stats_ = search.stats

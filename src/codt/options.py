@@ -17,7 +17,7 @@ from codt.strategy import Strategy
 
 Task = Literal["classification", "regression"]
 
-# The core keeps a path from the root in a fixed-size record; no data set needs a deeper tree.
+# No data set needs a deeper tree, and a number much larger than this is more likely a mistake.
 MAX_DEPTH = 64
 
 

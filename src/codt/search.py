@@ -210,10 +210,7 @@ neighborhood_pruning, interval_shrinking, sub_interval_pruning, random_state
     @property
     def gap(self) -> float:
         """How far the objective may be from the optimum, relative to the objective; 0 if optimal."""
-        lower, upper = self.bounds
-        if self.complete or upper <= 0:
-            return 0.0
-        return max(0.0, (upper - lower) / upper)
+        return relative_gap(*self.bounds)
 
     @property
     def incumbent(self) -> Tree:
@@ -256,6 +253,17 @@ neighborhood_pruning, interval_shrinking, sub_interval_pruning, random_state
         state = "complete" if self.complete else "open"
         progress = f"bounds {lower:g} to {upper:g}, {self.n_expansions} expansions"
         return f"<Search for {self.task}: {state}, {progress}>"
+
+
+def relative_gap(lower: float, upper: float) -> float:
+    """Return how far ``upper`` may be from the optimum, as a fraction of itself.
+
+    Examples
+    --------
+    >>> relative_gap(9.0, 10.0)
+    0.1
+    """
+    return (upper - lower) / upper if upper > lower else 0.0
 
 
 def _absolute_penalty(complexity_cost: float, scale: float) -> float:

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from tests.support.instances import Instance
 
 
@@ -46,7 +44,7 @@ def _check_node(
     exact = exact_leaf_loss(targets, instance.task)
     n_samples, loss, value = tree["n_samples"][node], tree["loss"][node], tree["value"][node].tolist()
     assert n_samples == len(rows), f"node {node} claims {n_samples} samples, has {len(rows)}"
-    assert close(loss, exact, instance.scale()), f"node {node} claims loss {loss}, has {float(exact)}"
+    assert close(loss, exact, instance.scale), f"node {node} claims loss {loss}, has {float(exact)}"
     if instance.task == "classification":
         counts = [targets.count(float(c)) for c in range(instance.n_classes)]
         assert value == counts, f"node {node} claims counts {value}, has {counts}"
@@ -72,7 +70,7 @@ def _check_split(
     below = max(float(instance.X[i, feature]) for i in left)
     above = min(float(instance.X[i, feature]) for i in right)
     middle = (Fraction(below) + Fraction(above)) / 2
-    slack = Fraction(float(max(np.spacing(abs(below)), np.spacing(abs(above)))))
+    slack = Fraction(max(math.ulp(below), math.ulp(above)))
     assert abs(Fraction(threshold) - middle) <= slack, (
         f"node {node}: {threshold} is not midway {below} to {above}"
     )

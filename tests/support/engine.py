@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -69,12 +70,13 @@ def solve(instance: Instance, settings: Settings) -> Any:
     return search
 
 
-def check_optimal(search: Any, instance: Instance) -> CheckedTree:
-    """Check a finished search against the oracle, and its tree by the checker."""
+def check_optimal(search: Any, instance: Instance, optimum: Fraction | None = None) -> CheckedTree:
+    """Check a finished search against the oracle (asked unless its answer is given), and its tree."""
     assert search.complete
-    optimum = optimal_objective(instance)
+    if optimum is None:
+        optimum = optimal_objective(instance)
     checked = check_tree(search.tree(), instance)
-    scale = instance.scale()
+    scale = instance.scale
     assert close(float(checked.objective), optimum, scale), (
         f"tree: {float(checked.objective)}, oracle: {float(optimum)}"
     )

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -31,6 +32,7 @@ class Instance:
     max_depth: int
     penalty: float
 
+    @cached_property
     def leaf_loss(self) -> Fraction:
         """The exact loss of a single leaf."""
         if self.task == "classification":
@@ -38,9 +40,10 @@ class Instance:
         values = [Fraction(v) for v in self.y.tolist()]
         return sum((v * v for v in values), Fraction(0)) - sum(values, Fraction(0)) ** 2 / len(values)
 
+    @cached_property
     def scale(self) -> float:
         """The size of the objective, which tolerances are relative to."""
-        return max(float(self.leaf_loss()), self.penalty)
+        return max(float(self.leaf_loss), self.penalty)
 
     def __repr__(self) -> str:
         """Enough to paste the instance into a new test."""
@@ -131,7 +134,7 @@ def random_instance(
     free = Instance(X, y, task, k, max_depth, 0.0)
     if not penalised:
         return free
-    return Instance(X, y, task, k, max_depth, random_penalty(rng, float(free.leaf_loss())))
+    return Instance(X, y, task, k, max_depth, random_penalty(rng, float(free.leaf_loss)))
 
 
 def exact_instance(

@@ -38,7 +38,8 @@ PAPER_STRATEGIES: dict[str, dict[str, Any]] = {
     "bfs-small-t-lb": _bfs(_EPSILON, 1.0),
     "lds": _strategy(_BFS, "heuristic", {"kind": "discrepancy"}, "lowest-discrepancy"),
     "lds-mid": _strategy(_BFS, "heuristic", {"kind": "discrepancy"}),
-    "and-or": _strategy(["lower-bound", "expanded"], "upper-bound", {"kind": "none"}),
+    # The paper leaves ties between two unexpanded intervals open here; they are broken as in dfs-prio.
+    "and-or": _strategy(["lower-bound", *_CONTREE], "upper-bound", {"kind": "none"}),
 }
 
 #: Those whose order of expansions is determined by the data.
