@@ -42,7 +42,8 @@ nb::dict to_python(const Heuristic& heuristic) {
 }
 
 nb::object item(const nb::dict& dict, const char* key, const char* parameter) {
-    if (!dict.contains(key)) throw nb::value_error((std::string(parameter) + ": the key '" + key + "' is missing").c_str());
+    if (!dict.contains(key))
+        throw nb::value_error((std::string(parameter) + ": the key '" + key + "' is missing").c_str());
     return dict[key];
 }
 
@@ -51,7 +52,8 @@ T cast_item(const nb::dict& dict, const char* key, const char* parameter, const 
     const nb::object value = item(dict, key, parameter);
     T out;
     if (!nb::try_cast<T>(value, out)) {
-        const std::string message = std::string(parameter) + "['" + key + "']: expected " + expected + ", got " + nb::repr(value).c_str();
+        const std::string message = std::string(parameter) + "['" + key + "']: expected " + expected +
+                                    ", got " + nb::repr(value).c_str();
         throw nb::type_error(message.c_str());
     }
     return out;
@@ -67,7 +69,8 @@ Heuristic heuristic_from(const nb::dict& dict, const char* parameter, HeldFuncti
         heuristic.lower_bound_weight = cast_item<double>(dict, "lower_bound", parameter, "a number");
         heuristic.support_weight = cast_item<double>(dict, "support", parameter, "a number");
         if (!std::isfinite(heuristic.lower_bound_weight) || !std::isfinite(heuristic.support_weight))
-            throw nb::value_error((std::string(parameter) + ": expected finite weights in a linear heuristic").c_str());
+            throw nb::value_error(
+                (std::string(parameter) + ": expected finite weights in a linear heuristic").c_str());
     } else if (kind == "curiosity") {
         heuristic.kind = Heuristic::Kind::curiosity;
     } else if (kind == "random") {
@@ -76,24 +79,30 @@ Heuristic heuristic_from(const nb::dict& dict, const char* parameter, HeldFuncti
         heuristic.kind = Heuristic::Kind::discrepancy;
     } else if (kind == "function") {
         heuristic.kind = Heuristic::Kind::function;
-        held.push_back(std::make_shared<HeldFunction>(cast_item<nb::callable>(dict, "function", parameter, "a function")));
+        held.push_back(std::make_shared<HeldFunction>(
+            cast_item<nb::callable>(dict, "function", parameter, "a function")));
         heuristic.function = [shared = held.back()](const NodeState& s) {
             nb::gil_scoped_acquire lock;
             if (!shared->function.is_valid()) throw std::runtime_error("heuristic: the function is gone");
             const nb::object value =
-                shared->function(s.lower_bound, s.support, static_cast<long>(s.depth), static_cast<long>(s.feature_rank),
-                                 static_cast<long>(s.split_discrepancy));
+                shared->function(s.lower_bound, s.support, static_cast<long>(s.depth),
+                                 static_cast<long>(s.feature_rank), static_cast<long>(s.split_discrepancy));
             double number = 0;
             if (!nb::try_cast<double>(value, number)) {
-                const std::string message = std::string("heuristic: expected the function to return a number, got ") + nb::repr(value).c_str();
+                const std::string message =
+                    std::string("heuristic: expected the function to return a number, got ") +
+                    nb::repr(value).c_str();
                 throw nb::type_error(message.c_str());
             }
             return number;
         };
     } else if (kind == "native") {
         heuristic.kind = Heuristic::Kind::function;
-        const auto address = cast_item<std::uintptr_t>(dict, "address", parameter, "the address of a compiled function");
-        if (address == 0) throw nb::value_error((std::string(parameter) + "['address']: expected an address, got 0").c_str());
+        const auto address =
+            cast_item<std::uintptr_t>(dict, "address", parameter, "the address of a compiled function");
+        if (address == 0)
+            throw nb::value_error(
+                (std::string(parameter) + "['address']: expected an address, got 0").c_str());
         using Native = double (*)(double, double, double, double, double);
         const auto function = reinterpret_cast<Native>(address);
         heuristic.function = [function](const NodeState& s) {
@@ -101,7 +110,9 @@ Heuristic heuristic_from(const nb::dict& dict, const char* parameter, HeldFuncti
         };
     } else {
         const std::string message = std::string(parameter) +
-                                    "['kind']: expected one of none, linear, curiosity, random, discrepancy, function, native, got '" + kind + "'";
+                                    "['kind']: expected one of none, linear, curiosity, random, discrepancy, "
+                                    "function, native, got '" +
+                                    kind + "'";
         throw nb::value_error(message.c_str());
     }
     return heuristic;
@@ -139,10 +150,14 @@ Strategy strategy_from(const nb::dict& description, const char* parameter, HeldF
         strategy.priority.push_back(criterion_from(name));
     }
     if (strategy.priority.empty())
-        throw nb::value_error((std::string(parameter) + "['priority']: expected at least one criterion, got none").c_str());
-    strategy.left_right = left_right_from(cast_item<std::string>(description, "left_right", parameter, "text"));
-    strategy.threshold = threshold_choice_from(cast_item<std::string>(description, "threshold", parameter, "text"));
-    strategy.heuristic = heuristic_from(cast_item<nb::dict>(description, "heuristic", parameter, "a dictionary"), parameter, held);
+        throw nb::value_error(
+            (std::string(parameter) + "['priority']: expected at least one criterion, got none").c_str());
+    strategy.left_right =
+        left_right_from(cast_item<std::string>(description, "left_right", parameter, "text"));
+    strategy.threshold =
+        threshold_choice_from(cast_item<std::string>(description, "threshold", parameter, "text"));
+    strategy.heuristic = heuristic_from(
+        cast_item<nb::dict>(description, "heuristic", parameter, "a dictionary"), parameter, held);
     return strategy;
 }
 

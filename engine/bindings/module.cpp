@@ -25,7 +25,9 @@ namespace {
 using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Column = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-[[noreturn]] void refuse(const std::string& message) { throw nb::value_error(message.c_str()); }
+[[noreturn]] void refuse(const std::string& message) {
+    throw nb::value_error(message.c_str());
+}
 
 // Deeper trees than this have more leaves than any data set has rows.
 constexpr std::uint32_t deepest = 64;
@@ -42,7 +44,8 @@ nb::object array_of(const std::vector<U>& values) {
 
 nb::object matrix_of(const std::vector<std::vector<double>>& rows, std::size_t columns) {
     double* data = new double[rows.size() * columns];
-    for (std::size_t i = 0; i < rows.size(); ++i) std::copy(rows[i].begin(), rows[i].end(), data + i * columns);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        std::copy(rows[i].begin(), rows[i].end(), data + i * columns);
     nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
     return nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<2>>(data, {rows.size(), columns}, owner));
 }
@@ -87,25 +90,36 @@ const char* status_name(RunStatus status) {
 }
 
 class PySearch {
-  public:
-    PySearch(const Matrix& x, const Column& y, const std::string& task, std::int64_t n_classes, std::int64_t max_depth, double penalty,
-             const nb::dict& strategy, const nb::dict& depth_two_strategy, const std::string& terminal, bool greedy, bool clustering,
-             bool neighborhood, bool interval_shrinking, bool sub_interval, const std::string& kernel, std::uint64_t seed,
-             bool log_expansions) {
+ public:
+    PySearch(const Matrix& x, const Column& y, const std::string& task, std::int64_t n_classes,
+             std::int64_t max_depth, double penalty, const nb::dict& strategy,
+             const nb::dict& depth_two_strategy, const std::string& terminal, bool greedy, bool clustering,
+             bool neighborhood, bool interval_shrinking, bool sub_interval, const std::string& kernel,
+             std::uint64_t seed, bool log_expansions) {
         const std::size_t rows = x.shape(0);
         const std::size_t columns = x.shape(1);
-        if (rows < 1 || rows > most_rows) refuse("X: expected 1 to 2147483647 rows, got " + std::to_string(rows));
-        if (columns < 1 || columns > most_rows) refuse("X: expected at least one column, got " + std::to_string(columns));
-        if (y.shape(0) != rows) refuse("y: expected " + std::to_string(rows) + " entries, one for each row of X, got " + std::to_string(y.shape(0)));
+        if (rows < 1 || rows > most_rows)
+            refuse("X: expected 1 to 2147483647 rows, got " + std::to_string(rows));
+        if (columns < 1 || columns > most_rows)
+            refuse("X: expected at least one column, got " + std::to_string(columns));
+        if (y.shape(0) != rows)
+            refuse("y: expected " + std::to_string(rows) + " entries, one for each row of X, got " +
+                   std::to_string(y.shape(0)));
         for (std::size_t i = 0; i < rows * columns; ++i)
-            if (!std::isfinite(x.data()[i])) refuse("X: expected finite numbers, got " + std::to_string(x.data()[i]));
+            if (!std::isfinite(x.data()[i]))
+                refuse("X: expected finite numbers, got " + std::to_string(x.data()[i]));
         for (std::size_t i = 0; i < rows; ++i)
-            if (!std::isfinite(y.data()[i])) refuse("y: expected finite numbers, got " + std::to_string(y.data()[i]));
-        if (max_depth < 0 || max_depth > deepest) refuse("max_depth: expected 0 to 64, got " + std::to_string(max_depth));
-        if (!(penalty >= 0) || !std::isfinite(penalty)) refuse("penalty: expected a finite number of at least 0, got " + std::to_string(penalty));
+            if (!std::isfinite(y.data()[i]))
+                refuse("y: expected finite numbers, got " + std::to_string(y.data()[i]));
+        if (max_depth < 0 || max_depth > deepest)
+            refuse("max_depth: expected 0 to 64, got " + std::to_string(max_depth));
+        if (!(penalty >= 0) || !std::isfinite(penalty))
+            refuse("penalty: expected a finite number of at least 0, got " + std::to_string(penalty));
         const bool classification = task == "classification";
-        if (!classification && task != "regression") refuse("task: expected one of classification, regression, got '" + task + "'");
-        if (classification && (n_classes < 1 || n_classes > 65535)) refuse("n_classes: expected 1 to 65535, got " + std::to_string(n_classes));
+        if (!classification && task != "regression")
+            refuse("task: expected one of classification, regression, got '" + task + "'");
+        if (classification && (n_classes < 1 || n_classes > 65535))
+            refuse("n_classes: expected 1 to 65535, got " + std::to_string(n_classes));
 
         SearchOptions options;
         options.max_depth = static_cast<std::uint32_t>(max_depth);
@@ -123,19 +137,24 @@ class PySearch {
         const std::span<const double> values(x.data(), rows * columns);
         const std::span<const double> targets(y.data(), rows);
         nb::gil_scoped_release unlocked;
-        auto data = std::make_shared<Dataset>(values, static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(columns));
-        std::shared_ptr<const Objective> objective = make_objective(classification ? "misclassification" : "squared-error", targets,
-                                                                    static_cast<std::uint32_t>(classification ? n_classes : 0));
+        auto data = std::make_shared<Dataset>(values, static_cast<std::uint32_t>(rows),
+                                              static_cast<std::uint32_t>(columns));
+        std::shared_ptr<const Objective> objective =
+            make_objective(classification ? "misclassification" : "squared-error", targets,
+                           static_cast<std::uint32_t>(classification ? n_classes : 0));
         search_ = std::make_unique<Search>(std::move(data), std::move(objective), std::move(options));
     }
 
-    std::string run(std::optional<double> time_limit, const nb::object& max_expansions, const nb::object& poll) {
+    std::string run(std::optional<double> time_limit, const nb::object& max_expansions,
+                    const nb::object& poll) {
         const double seconds = time_limit.value_or(std::numeric_limits<double>::infinity());
-        if (!(seconds >= 0)) refuse("time_limit: expected a number of at least 0, got " + std::to_string(seconds));
+        if (!(seconds >= 0))
+            refuse("time_limit: expected a number of at least 0, got " + std::to_string(seconds));
         std::uint64_t expansions = UINT64_MAX;
         if (!max_expansions.is_none() && !nb::try_cast<std::uint64_t>(max_expansions, expansions)) {
             if (!nb::isinstance<nb::int_>(max_expansions) || max_expansions < nb::int_(0))
-                refuse(std::string("max_expansions: expected a whole number of at least 0, got ") + nb::repr(max_expansions).c_str());
+                refuse(std::string("max_expansions: expected a whole number of at least 0, got ") +
+                       nb::repr(max_expansions).c_str());
             expansions = UINT64_MAX;  // more than 64 bits can count
         }
         if (!poll.is_none() && !PyCallable_Check(poll.ptr()))
@@ -205,7 +224,8 @@ class PySearch {
         nb::list out;
         for (const ExpansionRecord& record : search_->expansion_log()) {
             nb::list path;
-            for (const auto& step : record.path) path.append(nb::make_tuple(step.feature, step.threshold, step.left));
+            for (const auto& step : record.path)
+                path.append(nb::make_tuple(step.feature, step.threshold, step.left));
             out.append(nb::make_tuple(path, record.feature, record.threshold));
         }
         return out;
@@ -213,7 +233,7 @@ class PySearch {
 
     const HeldFunctions& held() const { return held_; }
 
-  private:
+ private:
     HeldFunctions held_;
     std::size_t value_columns_ = 1;
     std::unique_ptr<Search> search_;
@@ -233,8 +253,9 @@ int clear(PyObject* self) {
     return 0;
 }
 
-PyType_Slot search_slots[] = {
-    {Py_tp_traverse, reinterpret_cast<void*>(traverse)}, {Py_tp_clear, reinterpret_cast<void*>(clear)}, {0, nullptr}};
+PyType_Slot search_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+                              {Py_tp_clear, reinterpret_cast<void*>(clear)},
+                              {0, nullptr}};
 
 }  // namespace
 
@@ -251,14 +272,16 @@ NB_MODULE(_core, m) {
     });
 
     nb::class_<PySearch>(m, "Search", nb::type_slots(search_slots))
-        .def(nb::init<const Matrix&, const Column&, const std::string&, std::int64_t, std::int64_t, double, const nb::dict&, const nb::dict&,
-                      const std::string&, bool, bool, bool, bool, bool, const std::string&, std::uint64_t, bool>(),
-             nb::arg("X"), nb::arg("y"), nb::kw_only(), nb::arg("task"), nb::arg("n_classes"), nb::arg("max_depth"), nb::arg("penalty"),
-             nb::arg("strategy"), nb::arg("depth_two_strategy"), nb::arg("terminal"), nb::arg("greedy"), nb::arg("clustering"),
-             nb::arg("neighborhood"), nb::arg("interval_shrinking"), nb::arg("sub_interval"), nb::arg("kernel"), nb::arg("seed"),
+        .def(nb::init<const Matrix&, const Column&, const std::string&, std::int64_t, std::int64_t, double,
+                      const nb::dict&, const nb::dict&, const std::string&, bool, bool, bool, bool, bool,
+                      const std::string&, std::uint64_t, bool>(),
+             nb::arg("X"), nb::arg("y"), nb::kw_only(), nb::arg("task"), nb::arg("n_classes"),
+             nb::arg("max_depth"), nb::arg("penalty"), nb::arg("strategy"), nb::arg("depth_two_strategy"),
+             nb::arg("terminal"), nb::arg("greedy"), nb::arg("clustering"), nb::arg("neighborhood"),
+             nb::arg("interval_shrinking"), nb::arg("sub_interval"), nb::arg("kernel"), nb::arg("seed"),
              nb::arg("log_expansions"))
-        .def("run", &PySearch::run, nb::arg("time_limit").none() = nb::none(), nb::arg("max_expansions").none() = nb::none(),
-             nb::arg("poll").none() = nb::none())
+        .def("run", &PySearch::run, nb::arg("time_limit").none() = nb::none(),
+             nb::arg("max_expansions").none() = nb::none(), nb::arg("poll").none() = nb::none())
         .def_prop_ro("complete", &PySearch::complete)
         .def_prop_ro("lower_bound", &PySearch::lower_bound)
         .def_prop_ro("upper_bound", &PySearch::upper_bound)

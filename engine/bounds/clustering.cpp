@@ -10,8 +10,9 @@ namespace {
 
 // Squared error of sorted[i..j) by prefix sums of y and y^2.
 class RangeError {
-  public:
-    explicit RangeError(std::span<const double> sorted) : sum_(sorted.size() + 1, 0.0), square_(sorted.size() + 1, 0.0) {
+ public:
+    explicit RangeError(std::span<const double> sorted)
+        : sum_(sorted.size() + 1, 0.0), square_(sorted.size() + 1, 0.0) {
         for (std::size_t i = 0; i < sorted.size(); ++i) {
             sum_[i + 1] = sum_[i] + sorted[i];
             square_[i + 1] = square_[i] + sorted[i] * sorted[i];
@@ -25,10 +26,11 @@ class RangeError {
 
     // More than any result can be off by.
     double rounding() const {
-        return 8.0 * std::numeric_limits<double>::epsilon() * static_cast<double>(square_.size()) * square_.back();
+        return 8.0 * std::numeric_limits<double>::epsilon() * static_cast<double>(square_.size()) *
+               square_.back();
     }
 
-  private:
+ private:
     std::vector<double> sum_;
     std::vector<double> square_;
 };
@@ -88,9 +90,11 @@ std::vector<double> frequent_class_losses(std::vector<double> class_counts, std:
 
 ClusteringBound clustering_bound(std::span<const double> losses, std::uint32_t leaves, double lambda) {
     // Trees with one leaf more than the losses tell of, and no loss at all.
-    double split = leaves > losses.size() ? static_cast<double>(std::max<std::size_t>(1, losses.size())) * lambda
-                                          : std::numeric_limits<double>::infinity();
-    for (std::size_t k = 1; k < losses.size(); ++k) split = std::min(split, static_cast<double>(k) * lambda + losses[k]);
+    double split = leaves > losses.size()
+                       ? static_cast<double>(std::max<std::size_t>(1, losses.size())) * lambda
+                       : std::numeric_limits<double>::infinity();
+    for (std::size_t k = 1; k < losses.size(); ++k)
+        split = std::min(split, static_cast<double>(k) * lambda + losses[k]);
     return {losses.empty() ? std::min(0.0, split) : std::min(losses[0], split), split};
 }
 

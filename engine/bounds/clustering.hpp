@@ -24,7 +24,8 @@ struct ClusteringBound {
 };
 
 // Combines the losses for k = 1, 2, ... with the penalty. `losses` may stop early, at zero or because more
-// clusters cost too much to compute; trees with more leaves than that are then bounded by their penalty alone.
+// clusters cost too much to compute; trees with more leaves than that are then bounded by their penalty
+// alone.
 ClusteringBound clustering_bound(std::span<const double> losses, std::uint32_t leaves, double lambda);
 
 }  // namespace codt

@@ -8,16 +8,19 @@ double interval_bound(const OpenInterval& interval, const BoundSwitches& on, Wor
     double bound = 0;
     if (on.sub_interval) bound = (p ? p->left_lower : 0.0) + (q ? q->right_lower : 0.0);
     if (on.interval_shrinking && p && q)
-        bound = std::max(bound, q->left_lower + p->right_lower - worst.between(interval.feature, p->threshold, q->threshold));
+        bound = std::max(bound, q->left_lower + p->right_lower -
+                                    worst.between(interval.feature, p->threshold, q->threshold));
     if (!on.neighborhood || !(p || q)) return bound;
 
-    // The neighbourhood bounds of p fall with t and those of q rise: the least of their maximum lies where they
-    // cross, found by bisection.
+    // The neighbourhood bounds of p fall with t and those of q rise: the least of their maximum lies where
+    // they cross, found by bisection.
     const auto of_p = [&](std::uint32_t t) {
-        return p ? p->sum() - worst.between(interval.feature, p->threshold, t) : -std::numeric_limits<double>::infinity();
+        return p ? p->sum() - worst.between(interval.feature, p->threshold, t)
+                 : -std::numeric_limits<double>::infinity();
     };
     const auto of_q = [&](std::uint32_t t) {
-        return q ? q->sum() - worst.between(interval.feature, t, q->threshold) : -std::numeric_limits<double>::infinity();
+        return q ? q->sum() - worst.between(interval.feature, t, q->threshold)
+                 : -std::numeric_limits<double>::infinity();
     };
     std::uint32_t low = interval.first;
     std::uint32_t high = interval.last;
@@ -33,8 +36,8 @@ double interval_bound(const OpenInterval& interval, const BoundSwitches& on, Wor
     return std::max(bound, least);
 }
 
-void inherited_bounds(const OpenInterval& interval, std::uint32_t t, const BoundSwitches& on, WorstCost& worst, double& left,
-                      double& right) {
+void inherited_bounds(const OpenInterval& interval, std::uint32_t t, const BoundSwitches& on,
+                      WorstCost& worst, double& left, double& right) {
     const auto* p = interval.before;
     const auto* q = interval.after;
     left = right = 0;

@@ -1,9 +1,9 @@
 // Similarity lower bounds (paper, "Similarity lower bounds and pruning").
 //
-// For a fixed feature let L(t) and R(t) be the optimal objectives of the left and right subproblem of threshold
-// t. L never falls and R never rises with t, and between two thresholds each moves by at most w, the worst cost
-// of the samples that change side. With evaluated neighbours p < t < q, lower bounds on L and R at both, and
-// w(p, t) + w(t, q) = w(p, q):
+// For a fixed feature let L(t) and R(t) be the optimal objectives of the left and right subproblem of
+// threshold t. L never falls and R never rises with t, and between two thresholds each moves by at most w,
+// the worst cost of the samples that change side. With evaluated neighbours p < t < q, lower bounds on L and
+// R at both, and w(p, t) + w(t, q) = w(p, q):
 //
 //     lambda + L(p) + R(q)                     sub-interval pruning: holds for the whole interval
 //     lambda + L(q) + R(p) - w(p, q)           the same with both sides moved: holds for the whole interval
@@ -11,8 +11,8 @@
 //     lambda + L(q) + R(q) - w(t, q)           neighbourhood of q
 //
 // each bounds every tree that splits at t. The last two say how far around a solved threshold nothing better
-// can be (neighbourhood pruning), and, looked at again with a later incumbent, how far an open interval can be
-// cut from both ends (interval shrinking).
+// can be (neighbourhood pruning), and, looked at again with a later incumbent, how far an open interval can
+// be cut from both ends (interval shrinking).
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ namespace codt {
 
 // w(i, j): the worst cost of the samples between two thresholds i <= j of a feature.
 class WorstCost {
-  public:
+ public:
     void reset(const Objective& objective, const Subset& subset) {
         objective_ = &objective;
         subset_ = &subset;
@@ -47,7 +47,7 @@ class WorstCost {
         return static_cast<double>(ends[j] - ends[i]);
     }
 
-  private:
+ private:
     const Objective* objective_ = nullptr;
     const Subset* subset_ = nullptr;
     std::vector<std::vector<double>> tables_;
@@ -74,8 +74,8 @@ struct OpenInterval {
 double interval_bound(const OpenInterval& interval, const BoundSwitches& on, WorstCost& worst);
 
 // Bounds on the two subproblems of threshold t inside the interval.
-void inherited_bounds(const OpenInterval& interval, std::uint32_t t, const BoundSwitches& on, WorstCost& worst, double& left,
-                      double& right);
+void inherited_bounds(const OpenInterval& interval, std::uint32_t t, const BoundSwitches& on,
+                      WorstCost& worst, double& left, double& right);
 
 // Cuts from both ends the thresholds whose neighbourhood bound reaches `target` (a cutoff less lambda).
 // Returns false if nothing is left.

@@ -7,7 +7,7 @@
 namespace codt {
 
 class Random {
-  public:
+ public:
     explicit Random(std::uint64_t seed) : state_(seed) {}
 
     std::uint64_t next() {
@@ -20,7 +20,7 @@ class Random {
     // Uniform in [0, 1).
     double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 
-  private:
+ private:
     std::uint64_t state_;
 };
 

@@ -12,7 +12,7 @@ namespace codt {
 enum class StopReason { none, time_limit, interrupted };
 
 class StopCondition {
-  public:
+ public:
     using Clock = std::chrono::steady_clock;
 
     StopCondition() = default;
@@ -22,7 +22,9 @@ class StopCondition {
         const auto now = Clock::now();
         // A limit beyond a century is none: it would overflow the clock's counter.
         limited_ = seconds < 3.0e9;
-        if (limited_) deadline_ = now + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+        if (limited_)
+            deadline_ =
+                now + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
         next_poll_ = now + poll_interval;
     }
 
@@ -42,7 +44,7 @@ class StopCondition {
 
     StopReason reason() const { return reason_; }
 
-  private:
+ private:
     static constexpr std::chrono::milliseconds poll_interval{50};
 
     std::function<bool()> poll_;

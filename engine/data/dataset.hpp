@@ -10,7 +10,7 @@
 namespace codt {
 
 class Dataset {
-  public:
+ public:
     // `x` is row-major, samples x features, finite (the caller has checked).
     Dataset(std::span<const double> x, std::uint32_t samples, std::uint32_t features);
 
@@ -26,7 +26,7 @@ class Dataset {
     // The threshold that separates the distinct values of two ranks, low < high: low <= tau < high.
     double threshold_between(std::uint32_t f, std::uint32_t low, std::uint32_t high) const;
 
-  private:
+ private:
     std::uint32_t samples_;
     std::uint32_t features_;
     std::vector<std::vector<double>> values_;

@@ -28,7 +28,8 @@ Subset::Subset(const Dataset& data, std::span<const std::uint32_t> rows) {
         const auto ranks = data.ranks(f);
         std::uint32_t* const ordered = order_.data() + offset(f);
         std::iota(ordered, ordered + size_, 0u);
-        std::stable_sort(ordered, ordered + size_, [&](std::uint32_t a, std::uint32_t b) { return ranks[rows[a]] < ranks[rows[b]]; });
+        std::stable_sort(ordered, ordered + size_,
+                         [&](std::uint32_t a, std::uint32_t b) { return ranks[rows[a]] < ranks[rows[b]]; });
         std::uint32_t groups = 0;
         for (std::uint32_t k = 0; k < size_; ++k) {
             groups += k == 0 || ranks[rows[ordered[k]]] != ranks[rows[ordered[k - 1]]];
@@ -115,8 +116,8 @@ void Subset::split(std::uint32_t f, std::uint32_t i, Subset& left, Subset& right
 }
 
 std::size_t Subset::bytes() const {
-    return sizeof(std::uint32_t) *
-           (sample_.capacity() + order_.capacity() + rank_.capacity() + group_end_.capacity() + groups_.capacity());
+    return sizeof(std::uint32_t) * (sample_.capacity() + order_.capacity() + rank_.capacity() +
+                                    group_end_.capacity() + groups_.capacity());
 }
 
 }  // namespace codt

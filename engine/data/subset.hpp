@@ -19,7 +19,7 @@
 namespace codt {
 
 class Subset {
-  public:
+ public:
     Subset() = default;
     explicit Subset(const Dataset& data);  // all samples
     Subset(const Dataset& data, std::span<const std::uint32_t> rows);
@@ -31,7 +31,9 @@ class Subset {
     std::span<const std::uint32_t> samples() const { return {sample_.data(), size_}; }
     std::span<const std::uint32_t> order(std::uint32_t f) const { return {order_.data() + offset(f), size_}; }
     std::span<const std::uint32_t> rank(std::uint32_t f) const { return {rank_.data() + offset(f), size_}; }
-    std::span<const std::uint32_t> group_end(std::uint32_t f) const { return {group_end_.data() + offset(f), groups_[f]}; }
+    std::span<const std::uint32_t> group_end(std::uint32_t f) const {
+        return {group_end_.data() + offset(f), groups_[f]};
+    }
     std::uint32_t groups(std::uint32_t f) const { return groups_[f]; }
     std::uint32_t thresholds(std::uint32_t f) const { return groups_[f] - 1; }
     bool has_thresholds() const;
@@ -41,11 +43,12 @@ class Subset {
 
     // D(f <= tau_i) and D(f > tau_i); the two receive their own orders and ranks in O(size * features).
     // `scratch` is any buffer the caller keeps between calls.
-    void split(std::uint32_t f, std::uint32_t i, Subset& left, Subset& right, std::vector<std::uint32_t>& scratch) const;
+    void split(std::uint32_t f, std::uint32_t i, Subset& left, Subset& right,
+               std::vector<std::uint32_t>& scratch) const;
 
     std::size_t bytes() const;
 
-  private:
+ private:
     void resize(std::uint32_t size, std::uint32_t features);
     std::size_t offset(std::uint32_t f) const { return static_cast<std::size_t>(f) * size_; }
 

@@ -6,7 +6,8 @@
 
 namespace codt {
 
-GreedyTree grow_greedy(const Dataset& data, const Objective& objective, const Subset& subset, std::uint32_t depth, double lambda) {
+GreedyTree grow_greedy(const Dataset& data, const Objective& objective, const Subset& subset,
+                       std::uint32_t depth, double lambda) {
     GreedyTree leaf{objective.leaf_loss(subset), leaf_solution()};
     if (depth == 0 || leaf.objective <= lambda) return leaf;
 
@@ -32,7 +33,8 @@ GreedyTree grow_greedy(const Dataset& data, const Objective& objective, const Su
     GreedyTree r = grow_greedy(data, objective, right, depth - 1, lambda);
     const double total = l.objective + r.objective + lambda;
     if (total >= leaf.objective) return leaf;
-    return {total, split_solution(feature, subset.threshold_value(data, feature, threshold), std::move(l.solution), std::move(r.solution))};
+    return {total, split_solution(feature, subset.threshold_value(data, feature, threshold),
+                                  std::move(l.solution), std::move(r.solution))};
 }
 
 }  // namespace codt

@@ -1,5 +1,5 @@
-// The greedy (CART) tree: every node takes the split of lowest impurity, and subtrees that are not worth their
-// penalty are cut off again. It is the search's first incumbent.
+// The greedy (CART) tree: every node takes the split of lowest impurity, and subtrees that are not worth
+// their penalty are cut off again. It is the search's first incumbent.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@ struct GreedyTree {
     Solution solution;
 };
 
-GreedyTree grow_greedy(const Dataset& data, const Objective& objective, const Subset& subset, std::uint32_t depth, double lambda);
+GreedyTree grow_greedy(const Dataset& data, const Objective& objective, const Subset& subset,
+                       std::uint32_t depth, double lambda);
 
 }  // namespace codt

@@ -26,7 +26,8 @@ void total_cost(const Cost& cost, const Subset& subset, double* total) {
 
 // Walks the samples in the order of feature f and calls visit(i, left, right) at every threshold i.
 template <class Cost, class Visit>
-void walk_thresholds(const Cost& cost, const Subset& subset, std::uint32_t f, const double* total, Visit&& visit) {
+void walk_thresholds(const Cost& cost, const Subset& subset, std::uint32_t f, const double* total,
+                     Visit&& visit) {
     const std::size_t width = cost.size();
     std::vector<double> left(width, 0.0);
     std::vector<double> right(width);
@@ -45,21 +46,22 @@ void walk_thresholds(const Cost& cost, const Subset& subset, std::uint32_t f, co
 // vector kernels and the only scanner a new objective needs.
 template <class Cost>
 class GenericScanner final : public Scanner {
-  public:
+ public:
     explicit GenericScanner(const Cost& cost) : cost_(cost) {}
 
     std::uint32_t lanes() const override { return 1; }
     void prepare(const Subset& subset, std::span<const std::uint32_t>) override { subset_ = &subset; }
 
-    bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left, double* right,
-              StopCondition& stop) override {
+    bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left,
+              double* right, StopCondition& stop) override {
         for (std::size_t j = 0; j < thresholds.size(); ++j)
             if (!scan_one(f, thresholds[j], lambda, left[j], right[j], stop)) return false;
         return true;
     }
 
-  private:
-    bool scan_one(std::uint32_t f, std::uint32_t threshold, double lambda, double& left, double& right, StopCondition& stop) {
+ private:
+    bool scan_one(std::uint32_t f, std::uint32_t threshold, double lambda, double& left, double& right,
+                  StopCondition& stop) {
         const std::size_t width = cost_.size();
         const auto samples = subset_->samples();
         const auto side_rank = subset_->rank(f);
@@ -105,7 +107,7 @@ class GenericScanner final : public Scanner {
 
 template <class Cost>
 class CostTupleObjective : public Objective {
-  public:
+ public:
     explicit CostTupleObjective(Cost cost) : cost_(std::move(cost)) {}
 
     double leaf_loss(const Subset& subset) const override {
@@ -114,7 +116,8 @@ class CostTupleObjective : public Objective {
         return cost_.loss(total.data());
     }
 
-    void leaf_losses(const Subset& subset, std::uint32_t f, std::uint32_t i, double& left, double& right) const override {
+    void leaf_losses(const Subset& subset, std::uint32_t f, std::uint32_t i, double& left,
+                     double& right) const override {
         const std::size_t width = cost_.size();
         std::vector<double> totals(2 * width, 0.0);
         const auto rank = subset.rank(f);
@@ -129,9 +132,10 @@ class CostTupleObjective : public Objective {
         std::vector<double> total(cost_.size());
         total_cost(cost_, subset, total.data());
         scores.clear();
-        walk_thresholds(cost_, subset, f, total.data(), [&](std::uint32_t, const double* left, const double* right) {
-            scores.push_back(-(cost_.purity(left) + cost_.purity(right)));
-        });
+        walk_thresholds(cost_, subset, f, total.data(),
+                        [&](std::uint32_t, const double* left, const double* right) {
+                            scores.push_back(-(cost_.purity(left) + cost_.purity(right)));
+                        });
     }
 
     Stump best_stump(const Subset& subset, double lambda) const override {
@@ -141,10 +145,11 @@ class CostTupleObjective : public Objective {
         best.objective = cost_.loss(total.data());
         for (std::uint32_t f = 0; f < subset.features(); ++f) {
             if (best.objective <= lambda) break;
-            walk_thresholds(cost_, subset, f, total.data(), [&](std::uint32_t i, const double* left, const double* right) {
-                const double objective = cost_.loss(left) + cost_.loss(right) + lambda;
-                if (objective < best.objective) best = {objective, true, f, i};
-            });
+            walk_thresholds(cost_, subset, f, total.data(),
+                            [&](std::uint32_t i, const double* left, const double* right) {
+                                const double objective = cost_.loss(left) + cost_.loss(right) + lambda;
+                                if (objective < best.objective) best = {objective, true, f, i};
+                            });
         }
         return best;
     }
@@ -155,10 +160,10 @@ class CostTupleObjective : public Objective {
         return std::make_unique<GenericScanner<Cost>>(cost_);
     }
 
-  protected:
+ protected:
     const Cost& cost() const { return cost_; }
 
-  private:
+ private:
     Cost cost_;
 };
 

@@ -39,7 +39,7 @@ struct ClassCount {
 };
 
 class Misclassification final : public CostTupleObjective<ClassCount> {
-  public:
+ public:
     using CostTupleObjective::CostTupleObjective;
 
     std::vector<double> clustering_losses(const Subset& subset, std::uint32_t count) const override {
@@ -49,7 +49,9 @@ class Misclassification final : public CostTupleObjective<ClassCount> {
     }
 
     // One sample adds at most one error.
-    void worst_costs(const Subset&, std::uint32_t, std::vector<double>& worst) const override { worst.clear(); }
+    void worst_costs(const Subset&, std::uint32_t, std::vector<double>& worst) const override {
+        worst.clear();
+    }
 
     std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel) const override {
         if (kernel.path == KernelPath::scalar) return CostTupleObjective::make_scanner(kernel);
@@ -77,7 +79,8 @@ std::unique_ptr<Objective> make_misclassification(std::span<const double> y, std
     for (const double label : y) {
         const auto code = static_cast<std::uint16_t>(label);
         if (!(label >= 0) || label >= classes || static_cast<double>(code) != label)
-            throw std::invalid_argument("y: expected class codes 0.." + std::to_string(classes - 1) + ", got " + std::to_string(label));
+            throw std::invalid_argument("y: expected class codes 0.." + std::to_string(classes - 1) +
+                                        ", got " + std::to_string(label));
         cost.labels.push_back(code);
     }
     return std::make_unique<Misclassification>(std::move(cost));

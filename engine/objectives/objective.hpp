@@ -16,14 +16,15 @@
 namespace codt {
 
 class Objective {
-  public:
+ public:
     virtual ~Objective() = default;
 
     // Loss of the best leaf for these samples.
     virtual double leaf_loss(const Subset& subset) const = 0;
 
     // Losses of the two leaves behind the split f <= tau_i.
-    virtual void leaf_losses(const Subset& subset, std::uint32_t f, std::uint32_t i, double& left, double& right) const = 0;
+    virtual void leaf_losses(const Subset& subset, std::uint32_t f, std::uint32_t i, double& left,
+                             double& right) const = 0;
 
     // The score of every threshold of feature f, lower is better: the impurity that CART minimises
     // (Gini for classes, squared error for numbers) up to a constant. Sets feature rank and split
@@ -33,8 +34,8 @@ class Objective {
     // The best depth-one subtree of a sample set, found by one pass per feature (used when a tree is
     // read out, and for depth limit one).
     struct Stump {
-        double objective = 0;        // loss, plus lambda if it splits
-        bool splits = false;         // false: a leaf is at least as good
+        double objective = 0;  // loss, plus lambda if it splits
+        bool splits = false;   // false: a leaf is at least as good
         std::uint32_t feature = 0;
         std::uint32_t threshold = 0;
     };

@@ -18,7 +18,8 @@ constexpr Entry entries[] = {
 
 }  // namespace
 
-std::unique_ptr<Objective> make_objective(const std::string& name, std::span<const double> y, std::uint32_t classes) {
+std::unique_ptr<Objective> make_objective(const std::string& name, std::span<const double> y,
+                                          std::uint32_t classes) {
     for (const Entry& entry : entries)
         if (name == entry.name) return entry.make(y, classes);
     std::string known;

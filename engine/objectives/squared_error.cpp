@@ -34,7 +34,7 @@ struct Moments {
 };
 
 class SquaredError final : public CostTupleObjective<Moments> {
-  public:
+ public:
     SquaredError(Moments moments, std::vector<double> original, double unit)
         : CostTupleObjective(std::move(moments)), original_(std::move(original)), unit_(unit) {}
 
@@ -99,7 +99,7 @@ class SquaredError final : public CostTupleObjective<Moments> {
 
     double unit() const override { return unit_; }
 
-  private:
+ private:
     long double exact_mean(std::span<const std::uint32_t> rows) const {
         long double sum = 0;
         for (const std::uint32_t row : rows) sum += original_[row];
@@ -116,8 +116,9 @@ std::unique_ptr<Objective> make_squared_error(std::span<const double> y) {
     const auto [low, high] = std::minmax_element(y.begin(), y.end());
     const double range = *high - *low;
     if (!std::isfinite(range * range * static_cast<double>(y.size())))
-        throw std::invalid_argument("y: expected targets whose squared errors fit a 64-bit float, got values from " +
-                                    std::to_string(*low) + " to " + std::to_string(*high));
+        throw std::invalid_argument(
+            "y: expected targets whose squared errors fit a 64-bit float, got values from " +
+            std::to_string(*low) + " to " + std::to_string(*high));
     Moments moments;
     double unit = 1.0;
     if (range > 0) {

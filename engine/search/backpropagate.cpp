@@ -1,5 +1,6 @@
-// BackPropagate (paper, Definition "Back-propagate" and appendix "Back-Propagation"): after an expansion the new
-// incumbents and bounds are carried from the node to the root, and on the way every node prunes what they rule out.
+// BackPropagate (paper, Definition "Back-propagate" and appendix "Back-Propagation"): after an expansion the
+// new incumbents and bounds are carried from the node to the root, and on the way every node prunes what they
+// rule out.
 #include <algorithm>
 
 #include "search/search.hpp"
@@ -22,7 +23,8 @@ void Search::back_propagate(OrNode* node) {
     }
 }
 
-// The AND node at `slot` has changed: its bounds, its neighbours' bounds, the incumbent, the node's own bound.
+// The AND node at `slot` has changed: its bounds, its neighbours' bounds, the incumbent, the node's own
+// bound.
 void Search::update(OrNode& node, Slot slot) {
     AndNode& and_node = node.and_node(slot);
     Branch& left = and_node.sides[0];
@@ -31,11 +33,13 @@ void Search::update(OrNode& node, Slot slot) {
     if (objective < node.incumbent) {
         node.incumbent = objective;
         const Child& child = node.children[slot];
-        node.solution = split_solution(child.feature, node.subset.threshold_value(*data_, child.feature, child.first), left.solution,
-                                       right.solution);
+        node.solution =
+            split_solution(child.feature, node.subset.threshold_value(*data_, child.feature, child.first),
+                           left.solution, right.solution);
     }
     node.children.raise(slot, left.lower, right.lower, and_node.heuristic(), node.cutoff());
-    if (and_node.complete() || node.children[slot].lower >= node.cutoff() + node.children.reach(slot) - settings_.tolerance)
+    if (and_node.complete() ||
+        node.children[slot].lower >= node.cutoff() + node.children.reach(slot) - settings_.tolerance)
         close_and_node(node, slot);
     refresh_bound(node);
 }
@@ -51,7 +55,8 @@ void Search::refresh_bound(OrNode& node) {
     const double known = std::min({node.incumbent, node.children.closed_lower(), node.children.min_lower()});
     node.lower = std::max(node.lower, known);
     const double target = node.cutoff() - settings_.tolerance;
-    if (node.children.empty() || node.children.min_lower() >= target || node.lower >= node.incumbent - settings_.tolerance)
+    if (node.children.empty() || node.children.min_lower() >= target ||
+        node.lower >= node.incumbent - settings_.tolerance)
         node.complete = true;
 }
 

@@ -10,8 +10,9 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-void Children::reset(const SearchSettings& settings, const Strategy& strategy, const Objective& objective, const Subset& subset,
-                     const FeatureOrder& order, std::uint32_t depth, double split_lower, Random& random) {
+void Children::reset(const SearchSettings& settings, const Strategy& strategy, const Objective& objective,
+                     const Subset& subset, const FeatureOrder& order, std::uint32_t depth, double split_lower,
+                     Random& random) {
     settings_ = &settings;
     strategy_ = &strategy;
     objective_ = &objective;
@@ -34,7 +35,9 @@ void Children::reset(const SearchSettings& settings, const Strategy& strategy, c
     }
 }
 
-double Children::min_lower() const { return by_lower_.empty() ? infinity : (*this)[by_lower_.top()].lower; }
+double Children::min_lower() const {
+    return by_lower_.empty() ? infinity : (*this)[by_lower_.top()].lower;
+}
 
 double Children::min_heuristic() const {
     if (by_priority_.empty()) return infinity;
@@ -47,7 +50,8 @@ double Children::min_heuristic() const {
 
 std::uint32_t Children::select_threshold(Slot slot) const {
     const Child& child = (*this)[slot];
-    if (strategy_->threshold == ThresholdChoice::midpoint) return child.first + (child.last - child.first) / 2;
+    if (strategy_->threshold == ThresholdChoice::midpoint)
+        return child.first + (child.last - child.first) / 2;
     const auto& discrepancy = order_->discrepancy[child.feature];
     const auto begin = discrepancy.begin();
     return static_cast<std::uint32_t>(std::min_element(begin + child.first, begin + child.last + 1) - begin);
@@ -180,7 +184,8 @@ double Children::reach(Slot slot) {
 double Children::reach(Slot interval, std::uint32_t t) {
     if (!settings_->bounds.similarity()) return 0.0;
     const Child& child = (*this)[interval];
-    return std::max(worst_.between(child.feature, child.first, t), worst_.between(child.feature, t, child.last));
+    return std::max(worst_.between(child.feature, child.first, t),
+                    worst_.between(child.feature, t, child.last));
 }
 
 void Children::inherited(Slot interval, std::uint32_t t, double& left, double& right) {
@@ -200,7 +205,8 @@ std::size_t Children::bytes() const {
     return children_.capacity() * (sizeof(Child) + 2 * (sizeof(Slot) + sizeof(std::int32_t)));
 }
 
-// --- the list and the queues ---------------------------------------------------------------------------------
+// --- the list and the queues
+// ---------------------------------------------------------------------------------
 
 Children::Slot Children::allocate() {
     if (!unused_.empty()) {
@@ -213,7 +219,8 @@ Children::Slot Children::allocate() {
     return static_cast<Slot>(children_.size() - 1);
 }
 
-Children::Slot Children::add_interval(std::uint32_t feature, std::uint32_t first, std::uint32_t last, double lower) {
+Children::Slot Children::add_interval(std::uint32_t feature, std::uint32_t first, std::uint32_t last,
+                                      double lower) {
     const Slot slot = allocate();
     Child& child = at(slot);
     child.kind = Child::Kind::interval;
@@ -269,11 +276,13 @@ void Children::prune(Slot interval, double at_least) {
     unlink(interval);
 }
 
-// --- bounds of intervals -------------------------------------------------------------------------------------
+// --- bounds of intervals
+// -------------------------------------------------------------------------------------
 
 OpenInterval Children::open_interval(Slot slot) const {
     const Child& child = (*this)[slot];
-    return {child.feature, child.first, child.last, child.previous != none ? &(*this)[child.previous].split : nullptr,
+    return {child.feature, child.first, child.last,
+            child.previous != none ? &(*this)[child.previous].split : nullptr,
             child.next != none ? &(*this)[child.next].split : nullptr};
 }
 
@@ -281,7 +290,8 @@ bool Children::tighten(Slot slot, double cutoff, bool shrink) {
     const double lambda = settings_->lambda;
     OpenInterval interval = open_interval(slot);
     if (!interval.before && !interval.after) return false;
-    const double bound = std::max((*this)[slot].lower, lambda + interval_bound(interval, settings_->bounds, worst_));
+    const double bound =
+        std::max((*this)[slot].lower, lambda + interval_bound(interval, settings_->bounds, worst_));
     const double target = cutoff - settings_->tolerance;
     if (bound >= target) {
         prune(slot, bound);

@@ -1,10 +1,11 @@
-// The children of an OR node other than its leaf (paper, Definition "Search tree"): AND nodes and intervals of
-// unexpanded thresholds, in one priority queue ordered by the strategy. Per feature they form a list in the
-// order of their thresholds, so that an interval finds its evaluated neighbours for the similarity bounds.
+// The children of an OR node other than its leaf (paper, Definition "Search tree"): AND nodes and intervals
+// of unexpanded thresholds, in one priority queue ordered by the strategy. Per feature they form a list in
+// the order of their thresholds, so that an interval finds its evaluated neighbours for the similarity
+// bounds.
 //
-// Invariants: an interval's neighbours in the list are evaluated thresholds or the end; open children (intervals
-// and expanded AND nodes) are in both queues; solved AND nodes are in none but stay in the list, because their
-// bounds go on pruning their neighbours.
+// Invariants: an interval's neighbours in the list are evaluated thresholds or the end; open children
+// (intervals and expanded AND nodes) are in both queues; solved AND nodes are in none but stay in the list,
+// because their bounds go on pruning their neighbours.
 #pragma once
 
 #include <cstdint>
@@ -26,22 +27,23 @@ struct Child {
     std::uint32_t feature = 0;
     std::uint32_t first = 0, last = 0;  // thresholds; an AND node has first == last
     std::int32_t previous = -1, next = -1;
-    double lower = 0;                   // bound on every tree that splits here, with the penalty
-    EvaluatedSplit split{};             // of an AND node
+    double lower = 0;        // bound on every tree that splits here, with the penalty
+    EvaluatedSplit split{};  // of an AND node
     double heuristic = 0;
     double random = 0;
-    std::int32_t and_node = -1;         // owner's index of an expanded AND node
+    std::int32_t and_node = -1;  // owner's index of an expanded AND node
 };
 
 class Children {
-  public:
+ public:
     using Slot = std::int32_t;
     static constexpr Slot none = -1;
 
-    // One interval per feature that has thresholds. `split_lower` bounds every tree that splits. All references
-    // must outlive this object's use.
-    void reset(const SearchSettings& settings, const Strategy& strategy, const Objective& objective, const Subset& subset,
-               const FeatureOrder& order, std::uint32_t depth, double split_lower, Random& random);
+    // One interval per feature that has thresholds. `split_lower` bounds every tree that splits. All
+    // references must outlive this object's use.
+    void reset(const SearchSettings& settings, const Strategy& strategy, const Objective& objective,
+               const Subset& subset, const FeatureOrder& order, std::uint32_t depth, double split_lower,
+               Random& random);
 
     bool empty() const { return by_priority_.empty(); }
     // First by the strategy's priority.
@@ -50,7 +52,8 @@ class Children {
     double min_lower() const;
     // Least heuristic value of the open children.
     double min_heuristic() const;
-    // Least bound with which a child was closed: together with min_lower and the incumbent it bounds the node.
+    // Least bound with which a child was closed: together with min_lower and the incumbent it bounds the
+    // node.
     double closed_lower() const { return closed_lower_; }
 
     const Child& operator[](Slot slot) const { return children_[static_cast<std::size_t>(slot)]; }
@@ -88,7 +91,7 @@ class Children {
 
     std::size_t bytes() const;
 
-  private:
+ private:
     Child& at(Slot slot) { return children_[static_cast<std::size_t>(slot)]; }
     Slot allocate();
     Slot add_interval(std::uint32_t feature, std::uint32_t first, std::uint32_t last, double lower);

@@ -1,5 +1,5 @@
-// Expand (paper, Alg. 3): an interval is replaced by an AND node at one of its thresholds and by what is left of it
-// on both sides. Subproblems of a terminal case are solved on the spot; the others become OR nodes.
+// Expand (paper, Alg. 3): an interval is replaced by an AND node at one of its thresholds and by what is left
+// of it on both sides. Subproblems of a terminal case are solved on the spot; the others become OR nodes.
 #include <algorithm>
 
 #include "bounds/lower_bounds.hpp"
@@ -30,8 +30,10 @@ bool Search::make_branches(const Selection& selection, AndNode& result, StopCond
 
     if (node.depth == 1 || (node.depth == 2 && options_.terminal == Terminal::left_right)) {
         if (node.depth == 1)
-            objective_->leaf_losses(node.subset, feature, selection.threshold, left.incumbent, right.incumbent);
-        else if (!depth_two_.solve_split(node.subset, node.order, node.id, feature, selection.threshold, left.incumbent, right.incumbent, stop))
+            objective_->leaf_losses(node.subset, feature, selection.threshold, left.incumbent,
+                                    right.incumbent);
+        else if (!depth_two_.solve_split(node.subset, node.order, node.id, feature, selection.threshold,
+                                         left.incumbent, right.incumbent, stop))
             return false;
         for (Branch& side : result.sides) {
             side.lower = side.incumbent;
@@ -44,7 +46,8 @@ bool Search::make_branches(const Selection& selection, AndNode& result, StopCond
     node.children.inherited(selection.interval, selection.threshold, lower[0], lower[1]);
     if (node.depth == 3 && options_.terminal == Terminal::depth_two) {
         node.subset.split(feature, selection.threshold, side_data_[0], side_data_[1], scratch_);
-        const double relaxed = node.cutoff() + node.children.reach(selection.interval, selection.threshold) - settings_.lambda;
+        const double relaxed =
+            node.cutoff() + node.children.reach(selection.interval, selection.threshold) - settings_.lambda;
         const DepthTwoSolver::Limits left_limits{lower[0], relaxed - lower[1]};
         if (!solve_branch(side_data_[0], node, left_limits, left, stop)) return false;
         const DepthTwoSolver::Limits right_limits{lower[1], relaxed - left.lower};
@@ -58,15 +61,17 @@ bool Search::make_branches(const Selection& selection, AndNode& result, StopCond
     return true;
 }
 
-bool Search::solve_branch(const Subset& subset, const OrNode& parent, const DepthTwoSolver::Limits& limits, Branch& branch,
-                          StopCondition& stop) {
+bool Search::solve_branch(const Subset& subset, const OrNode& parent, const DepthTwoSolver::Limits& limits,
+                          Branch& branch, StopCondition& stop) {
     const DepthTwoResult result = depth_two_.solve(subset, parent.order, limits, stop);
     if (result.stopped) return false;
     branch.lower = result.lower;
     branch.incumbent = result.upper;
-    branch.solution = result.splits ? split_solution(result.feature, subset.threshold_value(*data_, result.feature, result.threshold),
-                                                     stump_solution(), stump_solution())
-                                    : leaf_solution();
+    branch.solution =
+        result.splits
+            ? split_solution(result.feature, subset.threshold_value(*data_, result.feature, result.threshold),
+                             stump_solution(), stump_solution())
+            : leaf_solution();
     return true;
 }
 
@@ -104,7 +109,8 @@ void Search::open(OrNode& node) {
     }
     if (&node == &root_ && terminal_root() && root_.depth == 1) return;
     node.order = order_features(*objective_, node.subset, options_.strategy.needs_discrepancy());
-    node.children.reset(settings_, options_.strategy, *objective_, node.subset, node.order, node.depth, split_lower, random_);
+    node.children.reset(settings_, options_.strategy, *objective_, node.subset, node.order, node.depth,
+                        split_lower, random_);
 }
 
 // A root within the terminal case is one expansion.
@@ -117,15 +123,18 @@ bool Search::solve_terminal_root(StopCondition& stop) {
         const auto take = [&](double lower, const DepthTwoResult& found) {
             if (found.upper < root_.incumbent) {
                 root_.incumbent = found.upper;
-                root_.solution = found.splits
-                                     ? split_solution(found.feature, root_.subset.threshold_value(*data_, found.feature, found.threshold),
-                                                      stump_solution(), stump_solution())
-                                     : leaf_solution();
+                root_.solution =
+                    found.splits
+                        ? split_solution(found.feature,
+                                         root_.subset.threshold_value(*data_, found.feature, found.threshold),
+                                         stump_solution(), stump_solution())
+                        : leaf_solution();
             }
             root_.lower = std::max(root_.lower, std::min(lower, root_.incumbent));
             add_trace_point();
         };
-        const DepthTwoResult result = depth_two_.solve(root_.subset, root_.order, {root_.lower, root_.incumbent}, stop, take);
+        const DepthTwoResult result =
+            depth_two_.solve(root_.subset, root_.order, {root_.lower, root_.incumbent}, stop, take);
         take(result.lower, result);
         if (result.stopped) return false;
     }
@@ -141,8 +150,9 @@ void Search::record(const Selection& selection) {
     entry.threshold = selection.node->subset.threshold_value(*data_, entry.feature, selection.threshold);
     for (const OrNode* node = selection.node; node->parent; node = node->parent) {
         const Child& child = node->parent->children[node->parent_slot];
-        entry.path.push_back(
-            {child.feature, node->parent->subset.threshold_value(*data_, child.feature, child.first), node->parent_side == 0});
+        entry.path.push_back({child.feature,
+                              node->parent->subset.threshold_value(*data_, child.feature, child.first),
+                              node->parent_side == 0});
     }
     std::reverse(entry.path.begin(), entry.path.end());
     log_.push_back(std::move(entry));

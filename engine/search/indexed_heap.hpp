@@ -11,7 +11,7 @@
 namespace codt {
 
 class IndexedHeap {
-  public:
+ public:
     void clear() {
         slots_.clear();
         place_.clear();
@@ -26,7 +26,8 @@ class IndexedHeap {
     // `before(a, b)`: slot a comes before slot b.
     template <class Before>
     void push(std::int32_t slot, const Before& before) {
-        if (place_.size() <= static_cast<std::size_t>(slot)) place_.resize(static_cast<std::size_t>(slot) + 1, -1);
+        if (place_.size() <= static_cast<std::size_t>(slot))
+            place_.resize(static_cast<std::size_t>(slot) + 1, -1);
         CODT_CHECK(!contains(slot));
         slots_.push_back(slot);
         place_[static_cast<std::size_t>(slot)] = static_cast<std::int32_t>(slots_.size() - 1);
@@ -51,7 +52,7 @@ class IndexedHeap {
         restore(static_cast<std::size_t>(place_[static_cast<std::size_t>(slot)]), before);
     }
 
-  private:
+ private:
     template <class Before>
     void restore(std::size_t i, const Before& before) {
         if (i > 0 && before(slots_[i], slots_[(i - 1) / 2]))

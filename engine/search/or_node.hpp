@@ -1,6 +1,6 @@
-// Nodes of the AND-OR search tree (paper, Definition "Search tree"). An OR node owns its data, its children and,
-// behind each expanded AND node, the OR nodes of the two sides that are not solved yet. A solved side is only a
-// number and a tree, so a node that is complete gives its memory back at once.
+// Nodes of the AND-OR search tree (paper, Definition "Search tree"). An OR node owns its data, its children
+// and, behind each expanded AND node, the OR nodes of the two sides that are not solved yet. A solved side is
+// only a number and a tree, so a node that is complete gives its memory back at once.
 #pragma once
 
 #include <cstdint>
@@ -48,8 +48,8 @@ struct OrNode {
     double lower = 0;
     double incumbent = 0;  // objective of the best tree found for this node
     Solution solution;
-    // No value from here on improves the root (paper, Definition "Upper bound"), relaxed by what the neighbouring
-    // thresholds can still gain from a higher bound (paper, "When to prune").
+    // No value from here on improves the root (paper, Definition "Upper bound"), relaxed by what the
+    // neighbouring thresholds can still gain from a higher bound (paper, "When to prune").
     double upper = std::numeric_limits<double>::infinity();
     std::uint64_t expansions = 0;
     bool complete = false;
@@ -59,8 +59,12 @@ struct OrNode {
     int parent_side = 0;
 
     double cutoff() const { return incumbent < upper ? incumbent : upper; }
-    AndNode& and_node(Children::Slot slot) { return and_nodes[static_cast<std::size_t>(children[slot].and_node)]; }
-    const AndNode& and_node(Children::Slot slot) const { return and_nodes[static_cast<std::size_t>(children[slot].and_node)]; }
+    AndNode& and_node(Children::Slot slot) {
+        return and_nodes[static_cast<std::size_t>(children[slot].and_node)];
+    }
+    const AndNode& and_node(Children::Slot slot) const {
+        return and_nodes[static_cast<std::size_t>(children[slot].and_node)];
+    }
     std::int32_t add_and_node(AndNode node);
     void release_and_node(std::int32_t index);
     std::size_t bytes() const;

@@ -22,7 +22,8 @@ SearchSettings make_settings(const SearchOptions& options, const Objective& obje
 
 }  // namespace
 
-Search::Search(std::shared_ptr<const Dataset> data, std::shared_ptr<const Objective> objective, SearchOptions options)
+Search::Search(std::shared_ptr<const Dataset> data, std::shared_ptr<const Objective> objective,
+               SearchOptions options)
     : data_(std::move(data)),
       objective_(std::move(objective)),
       options_(std::move(options)),
@@ -60,7 +61,8 @@ void Search::step(StopCondition& stop) {
 RunStatus Search::run(StopCondition& stop, std::uint64_t max_expansions) {
     if (failed_) throw std::runtime_error("the search ended with an exception and cannot go on");
     started_ = StopCondition::Clock::now();
-    const std::uint64_t limit = max_expansions > UINT64_MAX - root_.expansions ? UINT64_MAX : root_.expansions + max_expansions;
+    const std::uint64_t limit =
+        max_expansions > UINT64_MAX - root_.expansions ? UINT64_MAX : root_.expansions + max_expansions;
     RunStatus status = RunStatus::optimal;
     while (!root_.complete) {
         if (stop.reached()) {
@@ -78,14 +80,16 @@ RunStatus Search::run(StopCondition& stop, std::uint64_t max_expansions) {
     return status;
 }
 
-// While the search goes on its bound may be off by rounding: what is reported leaves room for that, so that it is
-// valid and never falls.
+// While the search goes on its bound may be off by rounding: what is reported leaves room for that, so that
+// it is valid and never falls.
 double Search::lower_bound() const {
     if (root_.complete) return upper_bound();
     return std::max(0.0, std::min(root_.lower, root_.incumbent) - settings_.tolerance) * objective_->unit();
 }
 
-double Search::upper_bound() const { return root_.incumbent * objective_->unit(); }
+double Search::upper_bound() const {
+    return root_.incumbent * objective_->unit();
+}
 
 FlatTree Search::tree() const {
     FlatTree tree = read_out(root_.solution, *data_, *objective_, settings_.lambda);
@@ -93,8 +97,8 @@ FlatTree Search::tree() const {
     // Internal sums of squares carry rounding errors of the order of the whole data's error.
     const double scale = std::max(1.0, std::abs(objective)) + tree.loss[0];
     if (!(std::abs(objective - upper_bound()) <= 1e-8 * scale))
-        throw std::logic_error("codt internal error: the tree's objective " + std::to_string(objective) + " is not the reported " +
-                               std::to_string(upper_bound()));
+        throw std::logic_error("codt internal error: the tree's objective " + std::to_string(objective) +
+                               " is not the reported " + std::to_string(upper_bound()));
     return tree;
 }
 
@@ -107,7 +111,8 @@ void Search::add_trace_point() {
     const double lower = lower_bound();
     const double upper = upper_bound();
     if (!trace_.empty() && trace_.back().lower == lower && trace_.back().upper == upper) return;
-    const double seconds = seconds_before_ + std::chrono::duration<double>(StopCondition::Clock::now() - started_).count();
+    const double seconds =
+        seconds_before_ + std::chrono::duration<double>(StopCondition::Clock::now() - started_).count();
     trace_.push_back({seconds, root_.expansions, lower, upper});
 }
 

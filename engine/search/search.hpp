@@ -1,5 +1,5 @@
-// The search (paper, Alg. 1): Select, Expand and BackPropagate until the root is complete. Each of the three has
-// a file of its own: select.cpp, expand.cpp, backpropagate.cpp.
+// The search (paper, Alg. 1): Select, Expand and BackPropagate until the root is complete. Each of the three
+// has a file of its own: select.cpp, expand.cpp, backpropagate.cpp.
 #pragma once
 
 #include <chrono>
@@ -63,11 +63,13 @@ struct ExpansionRecord {
 enum class RunStatus { optimal, time_limit, expansion_limit, interrupted };
 
 class Search {
-  public:
-    Search(std::shared_ptr<const Dataset> data, std::shared_ptr<const Objective> objective, SearchOptions options);
+ public:
+    Search(std::shared_ptr<const Dataset> data, std::shared_ptr<const Objective> objective,
+           SearchOptions options);
 
-    // Goes on until the root is complete, a limit is reached or the stop condition holds. Can be called again, but
-    // not after an exception (from a custom heuristic): the incumbent is then still there, the search is over.
+    // Goes on until the root is complete, a limit is reached or the stop condition holds. Can be called
+    // again, but not after an exception (from a custom heuristic): the incumbent is then still there, the
+    // search is over.
     RunStatus run(StopCondition& stop, std::uint64_t max_expansions);
 
     bool complete() const { return root_.complete; }
@@ -81,7 +83,7 @@ class Search {
     // The incumbent. Checks that its loss, computed from the tree alone, is the upper bound.
     FlatTree tree() const;
 
-  private:
+ private:
     using Slot = Children::Slot;
 
     struct Selection {
@@ -99,7 +101,8 @@ class Search {
     bool solve_terminal_root(StopCondition& stop);
     void open(OrNode& node);
     bool make_branches(const Selection& selection, AndNode& result, StopCondition& stop);
-    bool solve_branch(const Subset& subset, const OrNode& parent, const DepthTwoSolver::Limits& limits, Branch& branch, StopCondition& stop);
+    bool solve_branch(const Subset& subset, const OrNode& parent, const DepthTwoSolver::Limits& limits,
+                      Branch& branch, StopCondition& stop);
     void open_branch(Subset subset, const Selection& selection, double lower, Branch& branch);
     void record(const Selection& selection);
 

@@ -1,6 +1,6 @@
-// Select (paper, Alg. 2): from the root down, the first child of an OR node by the strategy's priority, one side
-// of an AND node, until an interval of thresholds is reached. On the way down every node learns its upper bound,
-// and what can no longer improve the root is closed.
+// Select (paper, Alg. 2): from the root down, the first child of an OR node by the strategy's priority, one
+// side of an AND node, until an interval of thresholds is reached. On the way down every node learns its
+// upper bound, and what can no longer improve the root is closed.
 #include "search/search.hpp"
 
 namespace codt {
@@ -24,7 +24,8 @@ std::optional<Search::Selection> Search::select() {
             if (node->children.refresh(slot, cutoff)) continue;
             return Selection{node, slot, node->children.select_threshold(slot)};
         }
-        // An AND node is worth going on with until it prunes all of its neighbourhood (paper, "When to prune").
+        // An AND node is worth going on with until it prunes all of its neighbourhood (paper, "When to
+        // prune").
         const double relaxed = cutoff + node->children.reach(slot);
         if (child.lower >= relaxed - settings_.tolerance) {
             close_and_node(*node, slot);

@@ -12,7 +12,8 @@ namespace {
 std::vector<std::uint32_t> positions(const std::vector<double>& scores) {
     std::vector<std::uint32_t> sorted(scores.size());
     std::iota(sorted.begin(), sorted.end(), 0u);
-    std::stable_sort(sorted.begin(), sorted.end(), [&](std::uint32_t a, std::uint32_t b) { return scores[a] < scores[b]; });
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return scores[a] < scores[b]; });
     std::vector<std::uint32_t> position(scores.size());
     for (std::uint32_t k = 0; k < sorted.size(); ++k) position[sorted[k]] = k;
     return position;

@@ -11,8 +11,8 @@
 namespace codt {
 
 struct FeatureOrder {
-    std::vector<std::uint32_t> rank;                       // per feature, zero-based
-    std::vector<std::vector<std::uint32_t>> discrepancy;   // per feature and threshold, if asked for
+    std::vector<std::uint32_t> rank;                      // per feature, zero-based
+    std::vector<std::vector<std::uint32_t>> discrepancy;  // per feature and threshold, if asked for
 };
 
 FeatureOrder order_features(const Objective& objective, const Subset& subset, bool with_discrepancy);

@@ -1,5 +1,5 @@
-// The 18 strategies of the paper (sections "Search Strategies" and appendix "Search Strategies"). A nineteenth
-// is one more row here: Python, the command line, the study and the tests read this table.
+// The 18 strategies of the paper (sections "Search Strategies" and appendix "Search Strategies"). A
+// nineteenth is one more row here: Python, the command line, the study and the tests read this table.
 #include "strategies/strategy.hpp"
 
 namespace codt {
@@ -9,13 +9,15 @@ namespace {
 using enum Criterion;
 using Kind = Heuristic::Kind;
 
-constexpr double epsilon = 1e-6;  // turns the term behind it into a tie breaker (paper, table of BFS heuristics)
+constexpr double epsilon =
+    1e-6;  // turns the term behind it into a tie breaker (paper, table of BFS heuristics)
 
 const std::vector<Criterion> contree_order{expanded, feature_rank, interval_size, interval_start};
 const std::vector<Criterion> prio_order{expanded, lower_bound, feature_rank, interval_size, interval_start};
 const std::vector<Criterion> best_first_order{heuristic, expanded, feature_rank, interval_start};
 
-Strategy depth_first(const char* name, const char* description, std::vector<Criterion> priority, LeftRight left_right) {
+Strategy depth_first(const char* name, const char* description, std::vector<Criterion> priority,
+                     LeftRight left_right) {
     return {name, description, std::move(priority), left_right, ThresholdChoice::midpoint, {}};
 }
 
@@ -24,15 +26,18 @@ Strategy best_first(const char* name, const char* description, Heuristic heurist
     return {name, description, best_first_order, LeftRight::heuristic, threshold, std::move(heuristic)};
 }
 
-Heuristic linear(double lower_bound, double support) { return {Kind::linear, lower_bound, support, {}}; }
+Heuristic linear(double lower_bound, double support) {
+    return {Kind::linear, lower_bound, support, {}};
+}
 
 }  // namespace
 
 const std::vector<Strategy>& strategy_registry() {
     static const std::vector<Strategy> registry{
-        depth_first("dfs-random", "depth first in random order", {expanded, Criterion::random}, LeftRight::random),
-        depth_first("dfs-contree", "depth first in ConTree's order: feature rank, then larger intervals", contree_order,
-                    LeftRight::upper_bound),
+        depth_first("dfs-random", "depth first in random order", {expanded, Criterion::random},
+                    LeftRight::random),
+        depth_first("dfs-contree", "depth first in ConTree's order: feature rank, then larger intervals",
+                    contree_order, LeftRight::upper_bound),
         depth_first("dfs-prio", "depth first, lowest lower bound next", prio_order, LeftRight::upper_bound),
         depth_first("dfs-blossom", "dfs-prio, left and right subtrees expanded in balance", prio_order,
                     LeftRight::fewest_expansions),
@@ -47,11 +52,15 @@ const std::vector<Strategy>& strategy_registry() {
         best_first("bfs-lb-t-small", "best first by LB, ties to smaller nodes", linear(1, epsilon)),
         best_first("bfs-large-t-lb", "best first by -|D|, ties to lower LB", linear(epsilon, -1)),
         best_first("bfs-small-t-lb", "best first by |D|, ties to lower LB", linear(epsilon, 1)),
-        best_first("lds", "limited discrepancy, split with the lowest discrepancy first", {Kind::discrepancy, 0, 0, {}},
-                   ThresholdChoice::lowest_discrepancy),
+        best_first("lds", "limited discrepancy, split with the lowest discrepancy first",
+                   {Kind::discrepancy, 0, 0, {}}, ThresholdChoice::lowest_discrepancy),
         best_first("lds-mid", "limited discrepancy, intervals halved", {Kind::discrepancy, 0, 0, {}}),
-        {"and-or", "AND-OR search: lowest lower bound of the current node",
-         {lower_bound, expanded, feature_rank, interval_size, interval_start}, LeftRight::upper_bound, ThresholdChoice::midpoint, {}},
+        {"and-or",
+         "AND-OR search: lowest lower bound of the current node",
+         {lower_bound, expanded, feature_rank, interval_size, interval_start},
+         LeftRight::upper_bound,
+         ThresholdChoice::midpoint,
+         {}},
     };
     return registry;
 }

@@ -1,8 +1,8 @@
 // What the scans share: ranks in narrow integers, and the blocks that a sorted order is cut into.
 //
-// Blocks end where values change. A block holds either a single value, however often it occurs, or several values
-// of at most 64 samples together. Splits are possible at block ends, where they are evaluated always, and inside
-// blocks of several values, which are walked only if a bound says that it might pay.
+// Blocks end where values change. A block holds either a single value, however often it occurs, or several
+// values of at most 64 samples together. Splits are possible at block ends, where they are evaluated always,
+// and inside blocks of several values, which are walked only if a bound says that it might pay.
 #pragma once
 
 #include <algorithm>
@@ -48,7 +48,8 @@ void copy_ranks(const Subset& subset, std::vector<T>& ranks) {
     if (ranks.size() < cells) ranks.resize(cells);
     for (std::uint32_t f = 0; f < subset.features(); ++f) {
         const auto source = subset.rank(f);
-        std::transform(source.begin(), source.end(), ranks.begin() + static_cast<std::ptrdiff_t>(f) * subset.size(),
+        std::transform(source.begin(), source.end(),
+                       ranks.begin() + static_cast<std::ptrdiff_t>(f) * subset.size(),
                        [](std::uint32_t r) { return static_cast<T>(r); });
     }
 }

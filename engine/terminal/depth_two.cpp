@@ -6,12 +6,16 @@
 
 namespace codt {
 
-DepthTwoSolver::DepthTwoSolver(const SearchSettings& settings, const Strategy& strategy, const Objective& objective,
-                               const KernelChoice& kernel, Random& random)
-    : settings_(settings), strategy_(strategy), objective_(objective), random_(random), scanner_(objective.make_scanner(kernel)) {}
+DepthTwoSolver::DepthTwoSolver(const SearchSettings& settings, const Strategy& strategy,
+                               const Objective& objective, const KernelChoice& kernel, Random& random)
+    : settings_(settings),
+      strategy_(strategy),
+      objective_(objective),
+      random_(random),
+      scanner_(objective.make_scanner(kernel)) {}
 
-DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& order, const Limits& limits, StopCondition& stop,
-                                     const Progress& progress) {
+DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& order, const Limits& limits,
+                                     StopCondition& stop, const Progress& progress) {
     ++counters_.depth_two_calls;
     prepared_ = nothing;
     const double lambda = settings_.lambda;
@@ -35,9 +39,12 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
         own_order_ = order_features(objective_, subset, true);
         ranks = &own_order_;
     }
-    children_.reset(settings_, strategy_, objective_, subset, *ranks, 2, std::max(bound.split, limits.lower), random_);
+    children_.reset(settings_, strategy_, objective_, subset, *ranks, 2, std::max(bound.split, limits.lower),
+                    random_);
     scanner_->prepare(subset, ranks->rank);
-    const auto known_lower = [&] { return std::min({result.upper, children_.min_lower(), children_.closed_lower()}); };
+    const auto known_lower = [&] {
+        return std::min({result.upper, children_.min_lower(), children_.closed_lower()});
+    };
     while (!children_.empty() && children_.min_lower() < cutoff() - tolerance) {
         const Children::Slot slot = children_.top();
         if (children_[slot].lower >= cutoff() - tolerance) {
@@ -67,7 +74,8 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
     return result;
 }
 
-bool DepthTwoSolver::solve_split(const Subset& subset, const FeatureOrder& order, std::uint64_t id, std::uint32_t feature, std::uint32_t threshold, double& left, double& right,
+bool DepthTwoSolver::solve_split(const Subset& subset, const FeatureOrder& order, std::uint64_t id,
+                                 std::uint32_t feature, std::uint32_t threshold, double& left, double& right,
                                  StopCondition& stop) {
     if (prepared_ != id) {
         scanner_->prepare(subset, order.rank);

@@ -1,8 +1,8 @@
-// The depth-two terminal case (paper, appendix "Expansion", Solve-D2): the main loop on one OR node with depth
-// budget two, in which an expansion solves both sides of a split at once (Solve-D1). One pass of the scan takes
-// many thresholds of a feature, so an expansion here evaluates a batch of them: the strategy chooses the interval
-// and with it the feature, and the batch is spread evenly over that feature's open thresholds. With a scan of one
-// lane it is the paper's loop, threshold by threshold.
+// The depth-two terminal case (paper, appendix "Expansion", Solve-D2): the main loop on one OR node with
+// depth budget two, in which an expansion solves both sides of a split at once (Solve-D1). One pass of the
+// scan takes many thresholds of a feature, so an expansion here evaluates a batch of them: the strategy
+// chooses the interval and with it the feature, and the batch is spread evenly over that feature's open
+// thresholds. With a scan of one lane it is the paper's loop, threshold by threshold.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@
 namespace codt {
 
 struct DepthTwoResult {
-    double lower = 0;      // valid whatever happened; equals `upper` if solved below the given bound
-    double upper = 0;      // objective of the best tree found
-    bool splits = false;   // whether that tree splits at (feature, threshold); a leaf otherwise
+    double lower = 0;     // valid whatever happened; equals `upper` if solved below the given bound
+    double upper = 0;     // objective of the best tree found
+    bool splits = false;  // whether that tree splits at (feature, threshold); a leaf otherwise
     std::uint32_t feature = 0;
     std::uint32_t threshold = 0;
     bool stopped = false;  // the stop condition was reached first
@@ -31,9 +31,9 @@ struct ScanCounters {
 };
 
 class DepthTwoSolver {
-  public:
-    DepthTwoSolver(const SearchSettings& settings, const Strategy& strategy, const Objective& objective, const KernelChoice& kernel,
-                   Random& random);
+ public:
+    DepthTwoSolver(const SearchSettings& settings, const Strategy& strategy, const Objective& objective,
+                   const KernelChoice& kernel, Random& random);
 
     // Lower bounds already known for the subproblem, and the value from which on its exact optimum does not
     // matter (the paper's upper bound of a node).
@@ -46,17 +46,17 @@ class DepthTwoSolver {
     using Progress = std::function<void(double lower, const DepthTwoResult& incumbent)>;
 
     // `order` ranks the features (of this subset, or of the node above it).
-    DepthTwoResult solve(const Subset& subset, const FeatureOrder& order, const Limits& limits, StopCondition& stop,
-                         const Progress& progress = {});
+    DepthTwoResult solve(const Subset& subset, const FeatureOrder& order, const Limits& limits,
+                         StopCondition& stop, const Progress& progress = {});
 
-    // The two sides of one split; false if stopped (the left/right terminal case). `id` names the subset: while it
-    // stays the same, the scan need not be prepared again.
-    bool solve_split(const Subset& subset, const FeatureOrder& order, std::uint64_t id, std::uint32_t feature, std::uint32_t threshold, double& left, double& right,
-                     StopCondition& stop);
+    // The two sides of one split; false if stopped (the left/right terminal case). `id` names the subset:
+    // while it stays the same, the scan need not be prepared again.
+    bool solve_split(const Subset& subset, const FeatureOrder& order, std::uint64_t id, std::uint32_t feature,
+                     std::uint32_t threshold, double& left, double& right, StopCondition& stop);
 
     const ScanCounters& counters() const { return counters_; }
 
-  private:
+ private:
     bool evaluate(const Subset& subset, std::uint32_t feature, StopCondition& stop);
     void choose_batch(Children::Slot slot);
 

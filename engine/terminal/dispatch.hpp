@@ -40,11 +40,13 @@ auto kernel_function(KernelPath path) -> void (*)(Args...) {
 // A class scan with 16-bit counters where the subset is small enough, else with 32-bit ones.
 template <template <class> class Scan>
 class NarrowOrWideScanner final : public Scanner {
-  public:
+ public:
     template <class... Args>
     explicit NarrowOrWideScanner(const Args&... args) : narrow_(args...), wide_(args...) {}
 
-    std::uint32_t lanes() const override { return is_narrow_ ? lane_count<std::int16_t> : lane_count<std::int32_t>; }
+    std::uint32_t lanes() const override {
+        return is_narrow_ ? lane_count<std::int16_t> : lane_count<std::int32_t>;
+    }
 
     void prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) override {
         is_narrow_ = subset.size() <= narrow_limit;
@@ -54,13 +56,13 @@ class NarrowOrWideScanner final : public Scanner {
             wide_.prepare(subset, feature_rank);
     }
 
-    bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left, double* right,
-              StopCondition& stop) override {
+    bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left,
+              double* right, StopCondition& stop) override {
         return is_narrow_ ? narrow_.scan(f, thresholds, lambda, left, right, stop)
                           : wide_.scan(f, thresholds, lambda, left, right, stop);
     }
 
-  private:
+ private:
     Scan<std::int16_t> narrow_;
     Scan<std::int32_t> wide_;
     bool is_narrow_ = true;

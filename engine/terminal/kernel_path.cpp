@@ -11,8 +11,8 @@ bool kernel_path_supported(KernelPath path) {
             return true;
 #ifdef CODT_X86_PATHS
         case KernelPath::avx2:
-            return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-                   __builtin_cpu_supports("fma");
+            return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+                   __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
         case KernelPath::avx512:
             return kernel_path_supported(KernelPath::avx2) && __builtin_cpu_supports("avx512f") &&
                    __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&

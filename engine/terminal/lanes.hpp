@@ -51,7 +51,8 @@ struct Pack {
     }
     // *this += `step` in those lanes.
     CODT_INLINE void add_left(const Pack& limits, T rank, T step) {
-        for (std::size_t i = 0; i < registers; ++i) r[i] += limits.r[i] > rank ? Register{} + step : Register{};
+        for (std::size_t i = 0; i < registers; ++i)
+            r[i] += limits.r[i] > rank ? Register{} + step : Register{};
     }
     CODT_INLINE void add(const Pack& a) {
         for (std::size_t i = 0; i < registers; ++i) r[i] += a.r[i];
@@ -70,8 +71,8 @@ struct Pack {
     }
 };
 
-// True if the sign bit of any lane is set. Comparisons are written so that this one test ends them: it needs no
-// mask registers and costs the same for every instruction set.
+// True if the sign bit of any lane is set. Comparisons are written so that this one test ends them: it needs
+// no mask registers and costs the same for every instruction set.
 template <class T, std::size_t Bytes, std::size_t Total>
 CODT_INLINE bool any_negative(const Pack<T, Bytes, Total>& a) {
     using Words = typename Pack<std::uint64_t, Bytes>::Register;
@@ -80,7 +81,8 @@ CODT_INLINE bool any_negative(const Pack<T, Bytes, Total>& a) {
     std::uint64_t any = 0;
     for (std::size_t i = 0; i < Bytes / sizeof(std::uint64_t); ++i) any |= bits[i];
     std::uint64_t sign = 0;
-    for (std::size_t bit = 8 * sizeof(T); bit <= 64; bit += 8 * sizeof(T)) sign |= std::uint64_t{1} << (bit - 1);
+    for (std::size_t bit = 8 * sizeof(T); bit <= 64; bit += 8 * sizeof(T))
+        sign |= std::uint64_t{1} << (bit - 1);
     return (any & sign) != 0;
 }
 

@@ -3,10 +3,11 @@
 //     head(p) + tail(p),   head(p) = max_c a_c(p),   tail(p) = max_c (n_c - a_c(p)),
 //
 // where a_c(p) counts the side's samples of class c before p. head only grows along the order and tail only
-// falls, so head at a block's end plus tail at its start bounds every boundary inside the block (see blocks.hpp).
-// While that does not beat the best found so far, in any lane on either side, only counts are needed, and these do
-// not depend on the order inside the block: its samples are grouped by class, and each group is counted in a
-// register. A block that might do better is walked twice, backwards for tail and forwards for head.
+// falls, so head at a block's end plus tail at its start bounds every boundary inside the block (see
+// blocks.hpp). While that does not beat the best found so far, in any lane on either side, only counts are
+// needed, and these do not depend on the order inside the block: its samples are grouped by class, and each
+// group is counted in a register. A block that might do better is walked twice, backwards for tail and
+// forwards for head.
 #include "terminal/many_class_scan.hpp"
 
 #include <algorithm>
@@ -34,16 +35,17 @@ struct Block {
 template <class Int>
 struct Stream {
     using Id = std::make_unsigned_t<Int>;
-    const Id* ordered;                 // ids in sorted order
-    const Id* grouped;                 // the same ids, grouped by class within each block
-    const std::uint16_t* labels;       // class of ordered[k]
-    const std::uint8_t* boundaries;    // 1 if the value changes behind position k
-    const Run* runs;                   // of all blocks
+    const Id* ordered;               // ids in sorted order
+    const Id* grouped;               // the same ids, grouped by class within each block
+    const std::uint16_t* labels;     // class of ordered[k]
+    const std::uint8_t* boundaries;  // 1 if the value changes behind position k
+    const Run* runs;                 // of all blocks
     const Block* blocks;
     std::uint32_t block_count;
 };
 
-// Per class a row of lanes; `counts` and `totals` change during a pass, the others are fixed by the thresholds.
+// Per class a row of lanes; `counts` and `totals` change during a pass, the others are fixed by the
+// thresholds.
 template <class Int>
 struct ClassCounts {
     std::uint32_t classes = 0;
@@ -64,8 +66,8 @@ struct ClassCounts {
 
 template <class Int>
 struct alignas(pack_bytes) Best {
-    Int left[lane_count<Int>], right[lane_count<Int>];              // most correct samples so far
-    Int left_leaf[lane_count<Int>], right_leaf[lane_count<Int>];    // by a leaf: tail(0)
+    Int left[lane_count<Int>], right[lane_count<Int>];            // most correct samples so far
+    Int left_leaf[lane_count<Int>], right_leaf[lane_count<Int>];  // by a leaf: tail(0)
 };
 
 template <class Int, std::size_t Bytes>
@@ -126,7 +128,8 @@ struct ManyClassPass {
             head_left.maximum(count);
             count.subtract_from(table.passed[c]);
             head_right.maximum(count);
-            if (stream.boundaries[k]) offer(head_left, head_right, tails_left[k - begin], tails_right[k - begin]);
+            if (stream.boundaries[k])
+                offer(head_left, head_right, tails_left[k - begin], tails_right[k - begin]);
         }
     }
 
@@ -139,7 +142,8 @@ struct ManyClassPass {
         best_right.maximum(sum);
     }
 
-    CODT_INLINE void run(const Stream<Int>& stream, const Int* rank, ClassCounts<Int>& table, const Best<Int>& best) {
+    CODT_INLINE void run(const Stream<Int>& stream, const Int* rank, ClassCounts<Int>& table,
+                         const Best<Int>& best) {
         std::fill(table.counts.begin(), table.counts.end(), Int{0});
         std::fill(table.passed.begin(), table.passed.end(), Int{0});
         P head_left, head_right, tail_left, tail_right;
@@ -160,7 +164,8 @@ struct ManyClassPass {
                 for (const std::uint32_t stop = k + stream.runs[run].length; k < stop; ++k)
                     count.count_left(limits, rank[stream.grouped[k]]);
                 store_row(count, table.counts, c);
-                table.passed[c] = static_cast<Int>(table.passed[c] + static_cast<Int>(stream.runs[run].length));
+                table.passed[c] =
+                    static_cast<Int>(table.passed[c] + static_cast<Int>(stream.runs[run].length));
                 next_left.maximum(count);
                 count.subtract_from(table.passed[c]);
                 next_right.maximum(count);
@@ -176,7 +181,8 @@ struct ManyClassPass {
                 other.subtract(next_right);
                 other.subtract(tail_right);
                 slack.minimum(other);
-                if (any_negative(slack)) walk(stream, begin, block.end, rank, table, head_left, head_right, end_left, end_right);
+                if (any_negative(slack))
+                    walk(stream, begin, block.end, rank, table, head_left, head_right, end_left, end_right);
             }
             head_left = next_left;
             head_right = next_right;
@@ -190,8 +196,8 @@ struct ManyClassPass {
 template <class Int>
 struct ManyClassKernel {
     template <std::size_t Bytes>
-    CODT_INLINE static void run(const Stream<Int>* stream, const Int* rank, const Int* limits, ClassCounts<Int>* table,
-                                Best<Int>* best) {
+    CODT_INLINE static void run(const Stream<Int>* stream, const Int* rank, const Int* limits,
+                                ClassCounts<Int>* table, Best<Int>* best) {
         ManyClassPass<Int, Bytes> pass;
         pass.limits.load(limits);
         pass.best_left.load(best->left);
@@ -204,7 +210,7 @@ struct ManyClassKernel {
 
 template <class Int>
 class ManyClassScan {
-  public:
+ public:
     static constexpr std::uint32_t lanes = lane_count<Int>;
 
     ManyClassScan(std::span<const std::uint16_t> labels, std::uint32_t classes, KernelPath path)
@@ -236,13 +242,14 @@ class ManyClassScan {
         for_each_stream(subset, feature_rank, [&](std::uint32_t f) {
             const std::size_t base = static_cast<std::size_t>(f) * size_;
             streams_.push_back({ordered_.data() + base, grouped_.data() + base, ordered_labels_.data() + base,
-                                boundaries_.data() + base, runs_.data() + first_[f].run, blocks_.data() + first_[f].block,
+                                boundaries_.data() + base, runs_.data() + first_[f].run,
+                                blocks_.data() + first_[f].block,
                                 static_cast<std::uint32_t>(first_[f + 1].block - first_[f].block)});
         });
     }
 
-    bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left, double* right,
-              StopCondition& stop) {
+    bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left,
+              double* right, StopCondition& stop) {
         alignas(pack_bytes) Int limits[lanes] = {};
         Best<Int> best{};
         count_sides(f, thresholds, limits, best);
@@ -261,12 +268,13 @@ class ManyClassScan {
         return true;
     }
 
-  private:
+ private:
     using Id = std::make_unsigned_t<Int>;
     using Kernel = void (*)(const Stream<Int>*, const Int*, const Int*, ClassCounts<Int>*, Best<Int>*);
 
     static Kernel kernel(KernelPath path) {
-        return kernel_function<ManyClassKernel<Int>, const Stream<Int>*, const Int*, const Int*, ClassCounts<Int>*, Best<Int>*>(path);
+        return kernel_function<ManyClassKernel<Int>, const Stream<Int>*, const Int*, const Int*,
+                               ClassCounts<Int>*, Best<Int>*>(path);
     }
 
     // Classes that occur in the subset, numbered from zero; the others would only cost time.
@@ -321,7 +329,8 @@ class ManyClassScan {
     }
 
     // Class totals of both sides of every threshold; thresholds are ascending.
-    void count_sides(std::uint32_t f, std::span<const std::uint32_t> thresholds, Int* limits, Best<Int>& best) {
+    void count_sides(std::uint32_t f, std::span<const std::uint32_t> thresholds, Int* limits,
+                     Best<Int>& best) {
         const auto ends = subset_->group_end(f);
         const std::uint16_t* labels = ordered_labels_.data() + static_cast<std::size_t>(f) * size_;
         std::vector<std::uint32_t>& seen = class_start_;
@@ -345,7 +354,8 @@ class ManyClassScan {
         // Lanes without a threshold must never ask for a walk.
         for (std::size_t j = thresholds.size(); j < lanes; ++j) {
             best.left[j] = best.right[j] = static_cast<Int>(size_);
-            for (std::size_t c = 0; c < totals_.size(); ++c) table_.left_total[c * lanes + j] = table_.right_total[c * lanes + j] = 0;
+            for (std::size_t c = 0; c < totals_.size(); ++c)
+                table_.left_total[c * lanes + j] = table_.right_total[c * lanes + j] = 0;
         }
     }
 
@@ -371,7 +381,8 @@ class ManyClassScan {
 
 }  // namespace
 
-std::unique_ptr<Scanner> make_many_class_scanner(std::span<const std::uint16_t> labels, std::uint32_t classes, KernelPath path) {
+std::unique_ptr<Scanner> make_many_class_scanner(std::span<const std::uint16_t> labels, std::uint32_t classes,
+                                                 KernelPath path) {
     return std::make_unique<NarrowOrWideScanner<ManyClassScan>>(labels, classes, path);
 }
 

@@ -10,6 +10,7 @@
 namespace codt {
 
 // `labels` holds a class below `classes` per row of the data set and must outlive the scanner.
-std::unique_ptr<Scanner> make_many_class_scanner(std::span<const std::uint16_t> labels, std::uint32_t classes, KernelPath path);
+std::unique_ptr<Scanner> make_many_class_scanner(std::span<const std::uint16_t> labels, std::uint32_t classes,
+                                                 KernelPath path);
 
 }  // namespace codt

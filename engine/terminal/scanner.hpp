@@ -24,18 +24,20 @@ KernelPath best_kernel_path();
 bool kernel_path_supported(KernelPath path);
 
 class Scanner {
-  public:
+ public:
     virtual ~Scanner() = default;
 
     // How many thresholds one call of scan takes at the most.
     virtual std::uint32_t lanes() const = 0;
 
-    // Makes `subset` the one that scan works on; it must stay alive and unchanged until the next call. Features are
-    // walked in the order of `feature_rank`: promising ones first make the bounds of the others' blocks bite.
+    // Makes `subset` the one that scan works on; it must stay alive and unchanged until the next call.
+    // Features are walked in the order of `feature_rank`: promising ones first make the bounds of the others'
+    // blocks bite.
     virtual void prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) = 0;
 
     // left[j], right[j]: the least loss, plus lambda if it takes a split, of a tree of depth at most one on
-    // each side of threshold thresholds[j] of feature f. False if `stop` was reached; the values are then void.
+    // each side of threshold thresholds[j] of feature f. False if `stop` was reached; the values are then
+    // void.
     virtual bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left,
                       double* right, StopCondition& stop) = 0;
 };

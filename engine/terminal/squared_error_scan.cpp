@@ -1,14 +1,15 @@
-// Splitting a side of n samples with mean m behind its first k samples, whose sum is s, lowers its squared error by
+// Splitting a side of n samples with mean m behind its first k samples, whose sum is s, lowers its squared
+// error by
 //
 //     n c^2 / (k (n - k)),   c = s - k m.
 //
-// The largest c^2 / (k (n - k)) so far is kept as a ratio g; a boundary beats it if c^2 > g k (n - k), so the loop
-// divides only where a lane improves.
+// The largest c^2 / (k (n - k)) so far is kept as a ratio g; a boundary beats it if c^2 > g k (n - k), so the
+// loop divides only where a lane improves.
 //
-// Blocks (see blocks.hpp) are grouped by the sign of y. With P and N the sums of the block's positive and negative
-// targets on the side, s stays within [s0 - N, s0 + P] inside the block, k between its values at the ends, and
-// k (n - k) is at least its smaller end. While c^2 built from these cannot beat g, in any lane on either side, the
-// block is only added up.
+// Blocks (see blocks.hpp) are grouped by the sign of y. With P and N the sums of the block's positive and
+// negative targets on the side, s stays within [s0 - N, s0 + P] inside the block, k between its values at the
+// ends, and k (n - k) is at least its smaller end. While c^2 built from these cannot beat g, in any lane on
+// either side, the block is only added up.
 #include "terminal/squared_error_scan.hpp"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ constexpr std::size_t total_bytes = 2 * pack_bytes;
 constexpr std::uint32_t lanes_of_doubles = total_bytes / sizeof(double);
 
 struct Block {
-    std::uint32_t middle;       // its samples with y > 0 end here in `grouped`
+    std::uint32_t middle;  // its samples with y > 0 end here in `grouped`
     std::uint32_t end;
     bool several;               // more than one value
     double positive, negative;  // sum of its targets above zero, and of the others with their sign reversed
@@ -63,9 +64,10 @@ struct SquaredErrorPass {
             ratio.load(side.ratio);
         }
 
-        // c^2 and k (n - k) where k samples with sum s lie before the boundary. At k = 0 and k = n nothing is split
-        // and c is zero up to rounding: half a sample keeps the ratio harmless there.
-        CODT_INLINE void terms(std::size_t i, const Register& s, const Register& k, Register& top, Register& bottom) const {
+        // c^2 and k (n - k) where k samples with sum s lie before the boundary. At k = 0 and k = n nothing is
+        // split and c is zero up to rounding: half a sample keeps the ratio harmless there.
+        CODT_INLINE void terms(std::size_t i, const Register& s, const Register& k, Register& top,
+                               Register& bottom) const {
             const Register c = s - k * mean.r[i];
             top = c * c;
             bottom = larger(k * (count.r[i] - k), Register{} + 0.5);
@@ -84,9 +86,10 @@ struct SquaredErrorPass {
             ratio.r[i] = larger(ratio.r[i], top / bottom);
         }
 
-        // Negative where a boundary inside a block might beat the best: s from s0 - fall to s0 + rise, k from k0 to k1.
-        CODT_INLINE Register block_room(std::size_t i, const Register& s0, const Register& rise, const Register& fall,
-                                        const Register& k0, const Register& k1) const {
+        // Negative where a boundary inside a block might beat the best: s from s0 - fall to s0 + rise, k from
+        // k0 to k1.
+        CODT_INLINE Register block_room(std::size_t i, const Register& s0, const Register& rise,
+                                        const Register& fall, const Register& k0, const Register& k1) const {
             const Register one = Register{} + 1.0;
             const Register a = larger(k0, one);
             const Register b = smaller(k1, count.r[i] - one);
@@ -116,7 +119,8 @@ struct SquaredErrorPass {
     CODT_INLINE void offer(const P& sum, const P& count, double total, double passed) {
         P room;
         for (std::size_t i = 0; i < registers; ++i)
-            room.r[i] = smaller(left.room(i, sum.r[i], count.r[i]), right.room(i, total - sum.r[i], passed - count.r[i]));
+            room.r[i] = smaller(left.room(i, sum.r[i], count.r[i]),
+                                right.room(i, total - sum.r[i], passed - count.r[i]));
         if (!any_negative(room)) return;
         for (std::size_t i = 0; i < registers; ++i) {
             left.take(i, sum.r[i], count.r[i]);
@@ -124,8 +128,8 @@ struct SquaredErrorPass {
         }
     }
 
-    CODT_INLINE void walk(const Stream& stream, std::uint32_t begin, std::uint32_t end, const double* rank, const double* y,
-                          double total) {
+    CODT_INLINE void walk(const Stream& stream, std::uint32_t begin, std::uint32_t end, const double* rank,
+                          const double* y, double total) {
         P sum = s, count = k;
         for (std::uint32_t p = begin; p < end; ++p) {
             const std::uint32_t id = stream.ordered[p];
@@ -162,8 +166,9 @@ struct SquaredErrorPass {
                 P room;
                 for (std::size_t i = 0; i < registers; ++i)
                     room.r[i] = smaller(left.block_room(i, s.r[i], rise.r[i], fall.r[i], k.r[i], next.r[i]),
-                                        right.block_room(i, total - s.r[i], block.positive - rise.r[i], block.negative - fall.r[i],
-                                                         passed - k.r[i], next_passed - next.r[i]));
+                                        right.block_room(i, total - s.r[i], block.positive - rise.r[i],
+                                                         block.negative - fall.r[i], passed - k.r[i],
+                                                         next_passed - next.r[i]));
                 if (any_negative(room)) walk(stream, begin, block.end, rank, y, total);
             }
             s = sum;
@@ -176,7 +181,8 @@ struct SquaredErrorPass {
 
 struct SquaredErrorKernel {
     template <std::size_t Bytes>
-    CODT_INLINE static void run(const Stream* stream, const double* rank, const double* y, const double* limits, Side* sides) {
+    CODT_INLINE static void run(const Stream* stream, const double* rank, const double* y,
+                                const double* limits, Side* sides) {
         SquaredErrorPass<Bytes> pass;
         pass.limits.load(limits);
         pass.left.load(sides[0]);
@@ -188,9 +194,11 @@ struct SquaredErrorKernel {
 };
 
 class SquaredErrorScanner final : public Scanner {
-  public:
+ public:
     SquaredErrorScanner(std::span<const double> y, KernelPath path)
-        : y_(y), pass_(kernel_function<SquaredErrorKernel, const Stream*, const double*, const double*, const double*, Side*>(path)) {}
+        : y_(y),
+          pass_(kernel_function<SquaredErrorKernel, const Stream*, const double*, const double*,
+                                const double*, Side*>(path)) {}
 
     std::uint32_t lanes() const override { return lanes_of_doubles; }
 
@@ -214,12 +222,13 @@ class SquaredErrorScanner final : public Scanner {
         for_each_stream(subset, feature_rank, [&](std::uint32_t f) {
             const std::size_t base = static_cast<std::size_t>(f) * size;
             streams_.push_back({subset.order(f).data(), grouped_.data() + base, boundaries_.data() + base,
-                                blocks_.data() + first_block_[f], static_cast<std::uint32_t>(first_block_[f + 1] - first_block_[f])});
+                                blocks_.data() + first_block_[f],
+                                static_cast<std::uint32_t>(first_block_[f + 1] - first_block_[f])});
         });
     }
 
-    bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left, double* right,
-              StopCondition& stop) override {
+    bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left,
+              double* right, StopCondition& stop) override {
         alignas(pack_bytes) double limits[lanes_of_doubles] = {};
         alignas(pack_bytes) Side sides[2] = {};
         double error[2][lanes_of_doubles] = {};
@@ -239,7 +248,7 @@ class SquaredErrorScanner final : public Scanner {
         return true;
     }
 
-  private:
+ private:
     void fill_stream(std::uint32_t f) {
         const std::size_t base = static_cast<std::size_t>(f) * subset_->size();
         const auto order = subset_->order(f);

@@ -1,15 +1,16 @@
 // With s = +1 for class 1 and -1 for class 0, and d(p) the sum of s over the first p samples (in the order of
-// a second feature) that are left of the root split, the best tree of depth one on the left side misclassifies
+// a second feature) that are left of the root split, the best tree of depth one on the left side
+// misclassifies
 //
 //     min(n0, n1, n0 + min_p d(p), n1 - max_p d(p))
 //
 // where p runs over the boundaries between different values. The right side's sum is the total prefix less
 // the left one, so one counter per threshold serves both sides.
 //
-// Blocks (see blocks.hpp): inside a block d can fall by no more than the block's left samples of class 0 and rise
-// by no more than those of class 1, and these two counts do not depend on the order inside the block. While neither
-// can pass the extremes found so far, in any lane on either side, only the counts are needed: one comparison and one
-// subtraction per sample for 32 thresholds.
+// Blocks (see blocks.hpp): inside a block d can fall by no more than the block's left samples of class 0 and
+// rise by no more than those of class 1, and these two counts do not depend on the order inside the block.
+// While neither can pass the extremes found so far, in any lane on either side, only the counts are needed:
+// one comparison and one subtraction per sample for 32 thresholds.
 #include "terminal/two_class_scan.hpp"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ namespace {
 struct Block {
     std::uint32_t middle;  // its samples of class 1 end here in `grouped`
     std::uint32_t end;
-    bool several;          // more than one value
+    bool several;  // more than one value
 };
 
 // One second feature's order.
@@ -64,7 +65,8 @@ struct TwoClassPass {
     }
 
     // Visits the boundaries inside one block, from d and `total` at its start.
-    CODT_INLINE void walk(const Stream<Int>& stream, std::uint32_t begin, std::uint32_t end, const Int* rank, Int total) {
+    CODT_INLINE void walk(const Stream<Int>& stream, std::uint32_t begin, std::uint32_t end, const Int* rank,
+                          Int total) {
         P sum = d;
         for (std::uint32_t k = begin; k < end; ++k) {
             sum.add_left(limits, rank[stream.ordered[k]], stream.signs[k]);
@@ -80,8 +82,10 @@ struct TwoClassPass {
         for (std::uint32_t b = 0; b < stream.block_count; ++b) {
             const Block block = stream.blocks[b];
             P ones{}, zeros{};
-            for (std::uint32_t k = begin; k < block.middle; ++k) ones.count_left(limits, rank[stream.grouped[k]]);
-            for (std::uint32_t k = block.middle; k < block.end; ++k) zeros.count_left(limits, rank[stream.grouped[k]]);
+            for (std::uint32_t k = begin; k < block.middle; ++k)
+                ones.count_left(limits, rank[stream.grouped[k]]);
+            for (std::uint32_t k = block.middle; k < block.end; ++k)
+                zeros.count_left(limits, rank[stream.grouped[k]]);
             const Int block_ones = static_cast<Int>(block.middle - begin);
             const Int block_zeros = static_cast<Int>(block.end - block.middle);
             P next = d;
@@ -118,7 +122,8 @@ struct TwoClassPass {
 template <class Int>
 struct TwoClassKernel {
     template <std::size_t Bytes>
-    CODT_INLINE static void run(const Stream<Int>* stream, const Int* rank, const Int* limits, Extremes<Int>* x) {
+    CODT_INLINE static void run(const Stream<Int>* stream, const Int* rank, const Int* limits,
+                                Extremes<Int>* x) {
         TwoClassPass<Int, Bytes> pass;
         pass.limits.load(limits);
         pass.left_min.load(x->left_min);
@@ -136,10 +141,11 @@ struct TwoClassKernel {
 // The scan for counters of one width.
 template <class Int>
 class TwoClassScan {
-  public:
+ public:
     static constexpr std::uint32_t lanes = lane_count<Int>;
 
-    TwoClassScan(std::span<const std::uint16_t> labels, KernelPath path) : labels_(labels), pass_(kernel(path)) {}
+    TwoClassScan(std::span<const std::uint16_t> labels, KernelPath path)
+        : labels_(labels), pass_(kernel(path)) {}
 
     void prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) {
         subset_ = &subset;
@@ -156,7 +162,8 @@ class TwoClassScan {
         }
         label_.resize(size);
         const auto samples = subset.samples();
-        for (std::uint32_t id = 0; id < size; ++id) label_[id] = static_cast<std::uint8_t>(labels_[samples[id]]);
+        for (std::uint32_t id = 0; id < size; ++id)
+            label_[id] = static_cast<std::uint8_t>(labels_[samples[id]]);
 
         blocks_.clear();
         first_block_.clear();
@@ -165,13 +172,14 @@ class TwoClassScan {
         streams_.clear();
         for_each_stream(subset, feature_rank, [&](std::uint32_t f) {
             const std::size_t base = static_cast<std::size_t>(f) * size;
-            streams_.push_back({ordered_.data() + base, signs_.data() + base, boundaries_.data() + base, grouped_.data() + base,
-                                blocks_.data() + first_block_[f], static_cast<std::uint32_t>(first_block_[f + 1] - first_block_[f])});
+            streams_.push_back({ordered_.data() + base, signs_.data() + base, boundaries_.data() + base,
+                                grouped_.data() + base, blocks_.data() + first_block_[f],
+                                static_cast<std::uint32_t>(first_block_[f + 1] - first_block_[f])});
         });
     }
 
-    bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left, double* right,
-              StopCondition& stop) {
+    bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left,
+              double* right, StopCondition& stop) {
         alignas(pack_bytes) Int limits[lanes] = {};
         Extremes<Int> x{};
         const std::uint32_t size = subset_->size();
@@ -179,7 +187,8 @@ class TwoClassScan {
         const auto ends = subset_->group_end(f);
         for (std::size_t j = 0; j < thresholds.size(); ++j) {
             limits[j] = static_cast<Int>(thresholds[j] + 1);
-            // A boundary behind the last sample is a leaf, so the side's whole sum is an extreme from the start.
+            // A boundary behind the last sample is a leaf, so the side's whole sum is an extreme from the
+            // start.
             const int n1 = static_cast<int>(ones_left[thresholds[j]]);
             const int n = static_cast<int>(ends[thresholds[j]]);
             const int d = 2 * n1 - n;
@@ -210,12 +219,13 @@ class TwoClassScan {
         return true;
     }
 
-  private:
+ private:
     using Id = std::make_unsigned_t<Int>;
     using Kernel = void (*)(const Stream<Int>*, const Int*, const Int*, Extremes<Int>*);
 
     static Kernel kernel(KernelPath path) {
-        return kernel_function<TwoClassKernel<Int>, const Stream<Int>*, const Int*, const Int*, Extremes<Int>*>(path);
+        return kernel_function<TwoClassKernel<Int>, const Stream<Int>*, const Int*, const Int*,
+                               Extremes<Int>*>(path);
     }
 
     void fill_stream(std::uint32_t f) {

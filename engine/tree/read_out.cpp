@@ -12,8 +12,9 @@ namespace codt {
 namespace {
 
 class Reader {
-  public:
-    Reader(const Dataset& data, const Objective& objective, double lambda) : data_(data), objective_(objective), lambda_(lambda) {}
+ public:
+    Reader(const Dataset& data, const Objective& objective, double lambda)
+        : data_(data), objective_(objective), lambda_(lambda) {}
 
     std::int32_t read(const SolutionNode& node, const std::vector<std::uint32_t>& rows) {
         switch (node.kind) {
@@ -34,7 +35,7 @@ class Reader {
 
     FlatTree tree;
 
-  private:
+ private:
     std::int32_t add(const std::vector<std::uint32_t>& rows) {
         tree.feature.push_back(-1);
         tree.threshold.push_back(std::numeric_limits<double>::quiet_NaN());
@@ -46,13 +47,14 @@ class Reader {
         return static_cast<std::int32_t>(tree.feature.size() - 1);
     }
 
-    std::int32_t split(std::uint32_t feature, double threshold, const std::vector<std::uint32_t>& rows, const SolutionNode* left,
-                       const SolutionNode* right) {
+    std::int32_t split(std::uint32_t feature, double threshold, const std::vector<std::uint32_t>& rows,
+                       const SolutionNode* left, const SolutionNode* right) {
         const auto ranks = data_.ranks(feature);
         const auto values = data_.values(feature);
         std::vector<std::uint32_t> sides[2];
         for (const std::uint32_t row : rows) sides[values[ranks[row]] <= threshold ? 0 : 1].push_back(row);
-        if (sides[0].empty() || sides[1].empty()) throw std::logic_error("codt internal error: a split that separates nothing");
+        if (sides[0].empty() || sides[1].empty())
+            throw std::logic_error("codt internal error: a split that separates nothing");
         const std::int32_t index = add(rows);
         const auto i = static_cast<std::size_t>(index);
         tree.feature[i] = static_cast<std::int32_t>(feature);
@@ -72,7 +74,8 @@ class Reader {
 }  // namespace
 
 std::size_t FlatTree::splits() const {
-    return static_cast<std::size_t>(std::count_if(feature.begin(), feature.end(), [](std::int32_t f) { return f >= 0; }));
+    return static_cast<std::size_t>(
+        std::count_if(feature.begin(), feature.end(), [](std::int32_t f) { return f >= 0; }));
 }
 
 double FlatTree::total_loss() const {

@@ -1,5 +1,5 @@
-// The finished tree as flat arrays, with what users want to know of each node. Everything is computed from the
-// tree and the data alone, none of it is taken from the search.
+// The finished tree as flat arrays, with what users want to know of each node. Everything is computed from
+// the tree and the data alone, none of it is taken from the search.
 #pragma once
 
 #include <cstdint>
