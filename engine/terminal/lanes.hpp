@@ -77,7 +77,7 @@ template <class T, std::size_t Bytes, std::size_t Total>
 CODT_INLINE bool any_negative(const Pack<T, Bytes, Total>& a) {
     using Words = typename Pack<std::uint64_t, Bytes>::Register;
     Words bits{};
-    for (const auto& x : a.r) bits |= reinterpret_cast<const Words&>(x);
+    for (const auto& x : a.r) bits |= (Words)x;  // between vectors, this cast keeps the bits
     std::uint64_t any = 0;
     for (std::size_t i = 0; i < Bytes / sizeof(std::uint64_t); ++i) any |= bits[i];
     std::uint64_t sign = 0;

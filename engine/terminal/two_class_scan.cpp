@@ -81,7 +81,9 @@ struct TwoClassPass {
         std::uint32_t begin = 0;
         for (std::uint32_t b = 0; b < stream.block_count; ++b) {
             const Block block = stream.blocks[b];
-            P ones{}, zeros{};
+            P ones, zeros;
+            ones.fill(0);
+            zeros.fill(0);
             for (std::uint32_t k = begin; k < block.middle; ++k)
                 ones.count_left(limits, rank[stream.grouped[k]]);
             for (std::uint32_t k = block.middle; k < block.end; ++k)
