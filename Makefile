@@ -13,8 +13,9 @@ PIP_INSTALL = bin/python -m pip install --quiet --disable-pip-version-check
 demo: .venv/.installed
 	.venv/bin/python -m codt.demo
 
+# New and freed memory is filled with a pattern, so that reading it shows.
 test: .venv-test/.installed
-	.venv-test/bin/python -m pytest
+	MALLOC_PERTURB_=165 .venv-test/bin/python -m pytest
 
 lint: .venv/.lint
 	.venv/bin/ruff check .

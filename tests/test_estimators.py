@@ -211,7 +211,7 @@ def test_an_exception_of_a_signal_handler_arrives() -> None:
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.2)
         with pytest.raises(AlarmError):
-            search.run()
+            search.run(time_limit=60)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
@@ -222,25 +222,30 @@ def test_an_exception_of_a_signal_handler_arrives() -> None:
 @pytest.mark.parametrize("make", ESTIMATORS)
 def test_ctrl_c_during_fit_raises_keyboard_interrupt(make: Any) -> None:
     X, y = hard_problem()
+    # Where the suite runs in the background, Ctrl-C is ignored from the start.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.2, _thread.interrupt_main)
     timer.start()
     try:
         with pytest.raises(KeyboardInterrupt):
-            make(max_depth=6).fit(X, y)
+            make(max_depth=6, time_limit=60).fit(X, y)
     finally:
         timer.join()
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 def test_ctrl_c_ends_a_script() -> None:
     script = textwrap.dedent(
         """
+        import signal
         import numpy as np
         from codt import OptimalTreeClassifier
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         rng = np.random.default_rng(0)
         X, y = rng.normal(size=(2000, 12)), rng.integers(0, 2, 2000)
         print("ready", flush=True)
-        OptimalTreeClassifier(max_depth=6).fit(X, y)
+        OptimalTreeClassifier(max_depth=6, time_limit=60).fit(X, y)
         """
     )
     with subprocess.Popen(

@@ -66,17 +66,19 @@ def test_every_kernel_returns_the_optimum_on_more_rows_than_it_has_lanes(task: T
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_kernels_return_the_same_tree_bit_for_bit(task: Task) -> None:
+def test_vector_kernels_return_the_same_tree_bit_for_bit(task: Task) -> None:
+    # The scalar one evaluates split by split, not in batches, so it may meet another of several optima first.
+    kernels = KERNELS[1:]
     rng = np.random.default_rng([6, TASKS.index(task)])
-    for _ in range(scaled(20)):
+    for _ in range(scaled(100)):
         depth = int(rng.integers(1, 4))
         instance = random_instance(rng, task, max_depth=depth, penalised=bool(rng.integers(2)), max_rows=40)
         trees = [
             solve(instance, Settings.with_all_bounds(terminal="depth-two", kernel=kernel)).tree()
-            for kernel in KERNELS
+            for kernel in kernels
         ]
         for name, array in trees[0].items():
-            for kernel, tree in zip(KERNELS[1:], trees[1:], strict=True):
+            for kernel, tree in zip(kernels[1:], trees[1:], strict=True):
                 np.testing.assert_array_equal(
                     array, tree[name], err_msg=f"{name} with {kernel}: {instance!r}"
                 )

@@ -51,6 +51,18 @@ void inherited_bounds(const OpenInterval& interval, std::uint32_t t, const Bound
     }
 }
 
+void inherited_upper_bounds(const OpenInterval& interval, std::uint32_t t, WorstCost& worst, double& left, double& right) {
+    left = right = std::numeric_limits<double>::infinity();
+    if (const auto* p = interval.before) {
+        left = p->left_lower + worst.between(interval.feature, p->threshold, t);
+        right = p->right_lower;
+    }
+    if (const auto* q = interval.after) {
+        left = std::min(left, q->left_lower);
+        right = std::min(right, q->right_lower + worst.between(interval.feature, t, q->threshold));
+    }
+}
+
 bool shrink_interval(OpenInterval& interval, double target, WorstCost& worst) {
     const auto f = interval.feature;
     if (const auto* p = interval.before; p && p->sum() > target) {

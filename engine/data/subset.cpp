@@ -14,7 +14,6 @@ Subset::Subset(const Dataset& data) {
         const auto order = data.order(f);
         const auto rank = data.ranks(f);
         std::copy(order.begin(), order.end(), order_.begin() + static_cast<std::ptrdiff_t>(offset(f)));
-        std::copy(rank.begin(), rank.end(), rank_.begin() + static_cast<std::ptrdiff_t>(offset(f)));
         std::uint32_t* ends = group_end_.data() + offset(f);
         for (std::uint32_t k = 0; k < size_; ++k) ends[rank[order[k]]] = k + 1;
         groups_[f] = static_cast<std::uint32_t>(data.values(f).size());
@@ -33,7 +32,6 @@ Subset::Subset(const Dataset& data, std::span<const std::uint32_t> rows) {
         std::uint32_t groups = 0;
         for (std::uint32_t k = 0; k < size_; ++k) {
             groups += k == 0 || ranks[rows[ordered[k]]] != ranks[rows[ordered[k - 1]]];
-            rank_[offset(f) + ordered[k]] = groups - 1;
             group_end_[offset(f) + groups - 1] = k + 1;
         }
         groups_[f] = groups;
@@ -48,7 +46,6 @@ void Subset::resize(std::uint32_t size, std::uint32_t features) {
     if (sample_.size() < size) sample_.resize(size);
     if (order_.size() < cells) {
         order_.resize(cells);
-        rank_.resize(cells);
         group_end_.resize(cells);
     }
     groups_.assign(features, 0);
@@ -76,47 +73,46 @@ void Subset::split(std::uint32_t f, std::uint32_t i, Subset& left, Subset& right
 
     // New local ids follow the old ones; the lowest bit of `target` carries the side.
     if (target.size() < size_) target.resize(size_);
-    const auto ranks_f = rank(f);
+    const auto ordered_f = order(f);
+    for (std::uint32_t k = 0; k < size_; ++k) target[ordered_f[k]] = k >= left_size;
     std::uint32_t filled[2] = {0, 0};
     for (std::uint32_t id = 0; id < size_; ++id) {
-        const std::uint32_t side = ranks_f[id] > i;
+        const std::uint32_t side = target[id];
         sides[side]->sample_[filled[side]] = sample_[id];
         target[id] = (filled[side]++ << 1) | side;
     }
 
     for (std::uint32_t g = 0; g < features_; ++g) {
         const auto ordered = order(g);
-        const auto ranks = rank(g);
         std::uint32_t* orders[2];
-        std::uint32_t* new_ranks[2];
         std::uint32_t* ends[2];
         for (int s = 0; s < 2; ++s) {
             orders[s] = sides[s]->order_.data() + sides[s]->offset(g);
-            new_ranks[s] = sides[s]->rank_.data() + sides[s]->offset(g);
             ends[s] = sides[s]->group_end_.data() + sides[s]->offset(g);
         }
         std::uint32_t count[2] = {0, 0};
-        std::uint32_t next_rank[2] = {0, 0};
+        std::uint32_t groups[2] = {0, 0};
         constexpr std::uint32_t none = 0xffffffffu;
-        std::uint32_t last[2] = {none, none};
-        for (std::uint32_t k = 0; k < size_; ++k) {
-            const std::uint32_t id = ordered[k];
-            const std::uint32_t side = target[id] & 1;
-            const std::uint32_t moved = target[id] >> 1;
-            const std::uint32_t r = ranks[id];
-            next_rank[side] += r != last[side];
-            last[side] = r;
-            orders[side][count[side]++] = moved;
-            new_ranks[side][moved] = next_rank[side] - 1;
-            ends[side][next_rank[side] - 1] = count[side];
+        std::uint32_t last[2] = {none, none};  // the group that each side's last sample came from
+        std::uint32_t k = 0;
+        std::uint32_t group = 0;
+        for (const std::uint32_t end : group_end(g)) {
+            for (; k < end; ++k) {
+                const std::uint32_t side = target[ordered[k]] & 1;
+                groups[side] += last[side] != group;
+                last[side] = group;
+                orders[side][count[side]++] = target[ordered[k]] >> 1;
+                ends[side][groups[side] - 1] = count[side];
+            }
+            ++group;
         }
-        left.groups_[g] = next_rank[0];
-        right.groups_[g] = next_rank[1];
+        left.groups_[g] = groups[0];
+        right.groups_[g] = groups[1];
     }
 }
 
 std::size_t Subset::bytes() const {
-    return sizeof(std::uint32_t) * (sample_.capacity() + order_.capacity() + rank_.capacity() +
+    return sizeof(std::uint32_t) * (sample_.capacity() + order_.capacity() +
                                     group_end_.capacity() + groups_.capacity());
 }
 

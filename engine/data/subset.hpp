@@ -3,10 +3,9 @@
 //
 // Invariants, for every feature f:
 //   order(f) is a permutation of the local ids 0..size-1, sorted by feature f;
-//   rank(f)[id] is dense: 0..groups(f)-1, equal exactly for equal values;
-//   group_end(f)[r] is the number of samples whose rank is at most r.
-// Threshold i of feature f (the paper's tau_i, zero-based) lies between the values of rank i and i+1,
-// so a sample goes left when its rank is at most i, and group_end(f)[i] samples do.
+//   it falls into groups of equal values, and group g ends before position group_end(f)[g].
+// Threshold i of feature f (the paper's tau_i, zero-based) lies between groups i and i+1, so the first
+// group_end(f)[i] samples of the order go left.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +29,6 @@ class Subset {
     // Local id -> row of the data set.
     std::span<const std::uint32_t> samples() const { return {sample_.data(), size_}; }
     std::span<const std::uint32_t> order(std::uint32_t f) const { return {order_.data() + offset(f), size_}; }
-    std::span<const std::uint32_t> rank(std::uint32_t f) const { return {rank_.data() + offset(f), size_}; }
     std::span<const std::uint32_t> group_end(std::uint32_t f) const {
         return {group_end_.data() + offset(f), groups_[f]};
     }
@@ -41,7 +39,7 @@ class Subset {
     // The numeric threshold of index i: a midpoint of two values present in this subset.
     double threshold_value(const Dataset& data, std::uint32_t f, std::uint32_t i) const;
 
-    // D(f <= tau_i) and D(f > tau_i); the two receive their own orders and ranks in O(size * features).
+    // D(f <= tau_i) and D(f > tau_i); the two receive their own orders and groups in O(size * features).
     // `scratch` is any buffer the caller keeps between calls.
     void split(std::uint32_t f, std::uint32_t i, Subset& left, Subset& right,
                std::vector<std::uint32_t>& scratch) const;
@@ -56,7 +54,6 @@ class Subset {
     std::uint32_t features_ = 0;
     std::vector<std::uint32_t> sample_;
     std::vector<std::uint32_t> order_;      // features x size
-    std::vector<std::uint32_t> rank_;       // features x size
     std::vector<std::uint32_t> group_end_;  // features x size, the first groups_[f] of each row used
     std::vector<std::uint32_t> groups_;     // distinct values per feature
 };

@@ -64,10 +64,12 @@ class GenericScanner final : public Scanner {
                   StopCondition& stop) {
         const std::size_t width = cost_.size();
         const auto samples = subset_->samples();
-        const auto side_rank = subset_->rank(f);
+        const std::uint32_t left_size = subset_->group_end(f)[threshold];
+        is_right_.assign(subset_->size(), 1);
+        for (std::uint32_t k = 0; k < left_size; ++k) is_right_[subset_->order(f)[k]] = 0;
         totals_.assign(2 * width, 0.0);
         for (std::uint32_t id = 0; id < subset_->size(); ++id)
-            cost_.add(samples[id], totals_.data() + (side_rank[id] > threshold ? width : 0));
+            cost_.add(samples[id], totals_.data() + is_right_[id] * width);
         double best[2] = {cost_.loss(totals_.data()), cost_.loss(totals_.data() + width)};
 
         for (std::uint32_t g = 0; g < subset_->features(); ++g) {
@@ -82,7 +84,7 @@ class GenericScanner final : public Scanner {
                 bool moved[2] = {false, false};
                 for (; k < ends[group]; ++k) {
                     const std::uint32_t id = order[k];
-                    const std::size_t side = side_rank[id] > threshold;
+                    const std::size_t side = is_right_[id];
                     moved[side] = true;
                     cost_.add(samples[id], prefix_.data() + side * width);
                 }
@@ -102,6 +104,7 @@ class GenericScanner final : public Scanner {
 
     const Cost& cost_;
     const Subset* subset_ = nullptr;
+    std::vector<std::uint8_t> is_right_;
     std::vector<double> totals_, prefix_, rest_;
 };
 
@@ -120,10 +123,11 @@ class CostTupleObjective : public Objective {
                      double& right) const override {
         const std::size_t width = cost_.size();
         std::vector<double> totals(2 * width, 0.0);
-        const auto rank = subset.rank(f);
+        const auto order = subset.order(f);
         const auto samples = subset.samples();
-        for (std::uint32_t id = 0; id < subset.size(); ++id)
-            cost_.add(samples[id], totals.data() + (rank[id] > i ? width : 0));
+        const std::uint32_t left_size = subset.group_end(f)[i];
+        for (std::uint32_t k = 0; k < subset.size(); ++k)
+            cost_.add(samples[order[k]], totals.data() + (k < left_size ? 0 : width));
         left = cost_.loss(totals.data());
         right = cost_.loss(totals.data() + width);
     }

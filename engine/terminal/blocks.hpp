@@ -1,11 +1,10 @@
-// What the scans share: ranks in narrow integers, and the blocks that a sorted order is cut into.
+// The blocks that the scans cut a sorted order into.
 //
 // Blocks end where values change. A block holds either a single value, however often it occurs, or several
 // values of at most 64 samples together. Splits are possible at block ends, where they are evaluated always,
 // and inside blocks of several values, which are walked only if a bound says that it might pay.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -20,7 +19,7 @@ inline constexpr std::uint32_t block_size = 64;
 // Counters of 16 bits serve subsets up to this size.
 inline constexpr std::uint32_t narrow_limit = 32767;
 
-// Calls visit(begin, end, several) for every block; `ends` are the ends of the groups of equal values.
+// Calls visit(begin, end, first_group, groups) for every block; `ends` are the ends of the groups of equal values.
 template <class Visit>
 void for_each_block(std::span<const std::uint32_t> ends, Visit&& visit) {
     std::uint32_t begin = 0;
@@ -28,7 +27,7 @@ void for_each_block(std::span<const std::uint32_t> ends, Visit&& visit) {
         const std::size_t first = group;
         std::uint32_t end = ends[group++];
         while (group < ends.size() && ends[group] - begin <= block_size) end = ends[group++];
-        visit(begin, end, group - first > 1);
+        visit(begin, end, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(group - first));
         begin = end;
     }
 }
@@ -40,18 +39,6 @@ void for_each_stream(const Subset& subset, std::span<const std::uint32_t> featur
     for (std::uint32_t f = 0; f < subset.features(); ++f) order[feature_rank[f]] = f;
     for (const std::uint32_t f : order)
         if (subset.groups(f) > 1) visit(f);
-}
-
-template <class T>
-void copy_ranks(const Subset& subset, std::vector<T>& ranks) {
-    const std::size_t cells = static_cast<std::size_t>(subset.size()) * subset.features();
-    if (ranks.size() < cells) ranks.resize(cells);
-    for (std::uint32_t f = 0; f < subset.features(); ++f) {
-        const auto source = subset.rank(f);
-        std::transform(source.begin(), source.end(),
-                       ranks.begin() + static_cast<std::ptrdiff_t>(f) * subset.size(),
-                       [](std::uint32_t r) { return static_cast<T>(r); });
-    }
 }
 
 }  // namespace codt

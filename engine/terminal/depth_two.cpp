@@ -1,6 +1,7 @@
 #include "terminal/depth_two.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "bounds/lower_bounds.hpp"
 
@@ -54,6 +55,9 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
         if (children_.refresh(slot, cutoff())) continue;
         const std::uint32_t feature = children_[slot].feature;
         choose_batch(slot);
+        left_.resize(batch_.size());
+        right_.resize(batch_.size());
+        children_.upper_bounds(feature, batch_, left_.data(), right_.data());
         if (!evaluate(subset, feature, stop)) {
             result.stopped = true;
             break;
@@ -82,6 +86,8 @@ bool DepthTwoSolver::solve_split(const Subset& subset, const FeatureOrder& order
         prepared_ = id;
     }
     batch_.assign(1, threshold);
+    left_.assign(1, std::numeric_limits<double>::infinity());
+    right_ = left_;
     if (!evaluate(subset, feature, stop)) return false;
     left = splits_[0].left_lower;
     right = splits_[0].right_lower;
@@ -89,8 +95,6 @@ bool DepthTwoSolver::solve_split(const Subset& subset, const FeatureOrder& order
 }
 
 bool DepthTwoSolver::evaluate(const Subset& subset, std::uint32_t feature, StopCondition& stop) {
-    left_.resize(batch_.size());
-    right_.resize(batch_.size());
     if (!scanner_->scan(feature, batch_, settings_.lambda, left_.data(), right_.data(), stop)) return false;
     counters_.evaluations += batch_.size();
     counters_.scanned_samples += static_cast<std::uint64_t>(subset.size()) * subset.features();

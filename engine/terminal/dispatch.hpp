@@ -5,6 +5,7 @@
 #include <span>
 
 #include "terminal/blocks.hpp"
+#include "terminal/lane_rows.hpp"
 #include "terminal/lanes.hpp"
 #include "terminal/scanner.hpp"
 

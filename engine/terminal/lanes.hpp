@@ -45,14 +45,13 @@ struct Pack {
         for (std::size_t i = 0; i < registers; ++i) std::memcpy(p + i * per_register, &r[i], Bytes);
     }
 
-    // *this += 1 in the lanes where a sample of this rank goes left. `limits` are the thresholds plus one.
-    CODT_INLINE void count_left(const Pack& limits, T rank) {
-        for (std::size_t i = 0; i < registers; ++i) r[i] -= limits.r[i] > rank;
-    }
-    // *this += `step` in those lanes.
-    CODT_INLINE void add_left(const Pack& limits, T rank, T step) {
-        for (std::size_t i = 0; i < registers; ++i)
-            r[i] += limits.r[i] > rank ? Register{} + step : Register{};
+    // *this += a row of lanes in memory.
+    CODT_INLINE void add_row(const T* row) {
+        for (std::size_t i = 0; i < registers; ++i) {
+            Register x;
+            std::memcpy(&x, row + i * per_register, Bytes);
+            r[i] += x;
+        }
     }
     CODT_INLINE void add(const Pack& a) {
         for (std::size_t i = 0; i < registers; ++i) r[i] += a.r[i];

@@ -2,15 +2,16 @@
 //
 //     head(p) + tail(p),   head(p) = max_c a_c(p),   tail(p) = max_c (n_c - a_c(p)),
 //
-// where a_c(p) counts the side's samples of class c before p. head only grows along the order and tail only
-// falls, so head at a block's end plus tail at its start bounds every boundary inside the block (see
-// blocks.hpp). While that does not beat the best found so far, in any lane on either side, only counts are
-// needed, and these do not depend on the order inside the block: its samples are grouped by class, and each
-// group is counted in a register. A block that might do better is walked twice, backwards for tail and
-// forwards for head.
+// where a_c(p) counts the side's samples of class c before p. head only grows along the order and tail only falls,
+// so head at a block's end plus tail at its start, or at any place before, bounds every boundary in the block (see
+// blocks.hpp). If that does not suffice, a sharper bound leaves out the pairs in which head and tail are the same
+// class: these are leaves. While no bound beats the best found so far, in any lane on either side, only counts are
+// needed, and these do not depend on the order inside the block: its samples are grouped by class, and each group is
+// counted in a register. A block that might do better is walked twice, backwards for tail and forwards for head.
 #include "terminal/many_class_scan.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <type_traits>
 #include <vector>
 
@@ -29,38 +30,49 @@ struct Run {
 struct Block {
     std::uint32_t end;   // of its samples
     std::uint32_t runs;  // end of its runs
-    bool several;        // more than one value
+    std::uint32_t first_group;
+    bool several;  // more than one group of equal values
 };
 
+// One second feature's order.
 template <class Int>
 struct Stream {
     using Id = std::make_unsigned_t<Int>;
-    const Id* ordered;               // ids in sorted order
-    const Id* grouped;               // the same ids, grouped by class within each block
-    const std::uint16_t* labels;     // class of ordered[k]
-    const std::uint8_t* boundaries;  // 1 if the value changes behind position k
+    const std::uint32_t* ordered;    // ids in sorted order
+    const std::uint32_t* group_end;  // where its groups of equal values end
+    const std::uint16_t* labels;     // class of each id
+    const Id* grouped;               // the ids of each block, grouped by class
     const Run* runs;                 // of all blocks
     const Block* blocks;
     std::uint32_t block_count;
 };
 
-// Per class a row of lanes; `counts` and `totals` change during a pass, the others are fixed by the
-// thresholds.
+// Per class a row of lanes. The totals are fixed by the thresholds, the others change during a pass.
 template <class Int>
 struct ClassCounts {
     std::uint32_t classes = 0;
-    std::vector<Int> left_total;   // samples of the class left of each threshold
-    std::vector<Int> right_total;  // and right of it
-    std::vector<Int> counts;       // left samples passed so far
-    std::vector<Int> passed;       // all samples passed so far, one number per class
+    std::vector<Int> left_total;    // samples of the class left of each threshold
+    std::vector<Int> right_total;   // and right of it
+    std::vector<Int> counts;        // left samples passed so far
+    std::vector<Int> start_counts;  // the same at the start of the block
+    std::vector<Int> passed;        // all samples passed so far, one number per class
+    std::vector<Int> start_passed;  // the same at the start of the block
 
     void resize(std::uint32_t n) {
         classes = n;
         const std::size_t cells = static_cast<std::size_t>(n) * lane_count<Int>;
-        left_total.assign(cells, 0);
-        right_total.assign(cells, 0);
+        left_total.resize(cells);
+        right_total.resize(cells);
         counts.resize(cells);
+        start_counts.resize(cells);
         passed.resize(n);
+        start_passed.resize(n);
+    }
+    void restart() {
+        std::fill(counts.begin(), counts.end(), Int{0});
+        std::fill(start_counts.begin(), start_counts.end(), Int{0});
+        std::fill(passed.begin(), passed.end(), Int{0});
+        std::fill(start_passed.begin(), start_passed.end(), Int{0});
     }
 };
 
@@ -74,8 +86,30 @@ template <class Int, std::size_t Bytes>
 struct ManyClassPass {
     using P = Pack<Int, Bytes>;
     static constexpr std::uint32_t lanes = lane_count<Int>;
+    static constexpr LaneRows<Int, lanes> plus{1}, minus{-1};
 
-    P limits, best_left, best_right;
+    // One number per lane on each side.
+    struct Both {
+        P left, right;
+        CODT_INLINE void fill(Int value) {
+            left.fill(value);
+            right.fill(value);
+        }
+        CODT_INLINE void maximum(const Both& a) {
+            left.maximum(a.left);
+            right.maximum(a.right);
+        }
+        CODT_INLINE void minimum(const Both& a) {
+            left.minimum(a.left);
+            right.minimum(a.right);
+        }
+        CODT_INLINE void add(const Both& a) {
+            left.add(a.left);
+            right.add(a.right);
+        }
+    };
+
+    Both best;
 
     CODT_INLINE static void load_row(P& pack, const std::vector<Int>& table, std::uint32_t c) {
         pack.load(table.data() + static_cast<std::size_t>(c) * lanes);
@@ -84,110 +118,160 @@ struct ManyClassPass {
         pack.store(table.data() + static_cast<std::size_t>(c) * lanes);
     }
 
-    // tail(p) of both sides from the counts at p.
-    CODT_INLINE static void tails(const ClassCounts<Int>& table, P& left, P& right) {
-        left.fill(0);
-        right.fill(0);
-        for (std::uint32_t c = 0; c < table.classes; ++c) raise_tails(table, c, left, right);
+    // Samples of class c behind a place, given the left side's count before it and that of both sides.
+    CODT_INLINE static void behind(const ClassCounts<Int>& table, std::uint32_t c, const P& count, Int passed, Both& rest) {
+        load_row(rest.left, table.left_total, c);
+        rest.left.subtract(count);
+        P other = count;
+        other.subtract_from(passed);
+        load_row(rest.right, table.right_total, c);
+        rest.right.subtract(other);
     }
-    CODT_INLINE static void raise_tails(const ClassCounts<Int>& table, std::uint32_t c, P& left, P& right) {
-        P count, rest;
-        load_row(count, table.counts, c);
-        load_row(rest, table.left_total, c);
-        rest.subtract(count);
-        left.maximum(rest);
-        load_row(rest, table.right_total, c);
-        count.subtract_from(table.passed[c]);
-        rest.subtract(count);
-        right.maximum(rest);
+    CODT_INLINE static void behind_start(const ClassCounts<Int>& table, std::uint32_t c, Both& rest) {
+        P count;
+        load_row(count, table.start_counts, c);
+        behind(table, c, count, table.start_passed[c], rest);
     }
 
-    CODT_INLINE void walk(const Stream<Int>& stream, std::uint32_t begin, std::uint32_t end, const Int* rank,
-                          ClassCounts<Int>& table, P head_left, P head_right, P tail_left, P tail_right) {
-        P tails_left[block_size], tails_right[block_size];
-        for (std::uint32_t k = end; k-- > begin;) {
-            tails_left[k - begin] = tail_left;
-            tails_right[k - begin] = tail_right;
-            const std::uint32_t c = stream.labels[k];
-            P step, count;
-            step.fill(0);
-            step.count_left(limits, rank[stream.ordered[k]]);
-            load_row(count, table.counts, c);
-            count.subtract(step);
-            store_row(count, table.counts, c);
-            --table.passed[c];
-            raise_tails(table, c, tail_left, tail_right);
+    // The two largest counts of a class behind the start of the block.
+    CODT_INLINE static void start_tails(const ClassCounts<Int>& table, Both& first, Both& second) {
+        first.fill(0);
+        second.fill(0);
+        for (std::uint32_t c = 0; c < table.classes; ++c) {
+            Both rest;
+            behind_start(table, c, rest);
+            Both lesser = first;
+            lesser.minimum(rest);
+            second.maximum(lesser);
+            first.maximum(rest);
         }
-        for (std::uint32_t k = begin; k < end; ++k) {
-            const std::uint32_t c = stream.labels[k];
+    }
+
+    // Most that a head of one class at the block's end and a tail of another at its start can give together, and
+    // the tail at the block's end.
+    CODT_INLINE static void pair_bound(const ClassCounts<Int>& table, const Both& first, const Both& second, Both& bound,
+                                       Both& end_tail) {
+        bound.fill(0);
+        end_tail.fill(0);
+        for (std::uint32_t c = 0; c < table.classes; ++c) {
+            Both head, tail, rest;
+            behind_start(table, c, tail);
+            load_row(head.left, table.counts, c);
+            behind(table, c, head.left, table.passed[c], rest);
+            end_tail.maximum(rest);
+            head.right = head.left;
+            head.right.subtract_from(table.passed[c]);
+            for (std::size_t i = 0; i < P::registers; ++i) {
+                head.left.r[i] += tail.left.r[i] == first.left.r[i] ? second.left.r[i] : first.left.r[i];
+                head.right.r[i] += tail.right.r[i] == first.right.r[i] ? second.right.r[i] : first.right.r[i];
+            }
+            bound.maximum(head);
+        }
+    }
+
+    CODT_INLINE void offer(const Both& head, const Both& tail) {
+        Both sum = head;
+        sum.add(tail);
+        best.maximum(sum);
+    }
+
+    // Whether best < bound in any lane.
+    CODT_INLINE bool beaten_by(const Both& bound) const {
+        P slack = best.left, other = best.right;
+        slack.subtract(bound.left);
+        other.subtract(bound.right);
+        slack.minimum(other);
+        return any_negative(slack);
+    }
+
+    // Visits the boundaries inside a block: from its end with the tail there back to its start, and forth again.
+    CODT_INLINE void walk(const Stream<Int>& stream, std::uint32_t begin, const Block& block, const std::uint8_t* bucket,
+                          ClassCounts<Int>& table, Both head, Both tail) {
+        Both tails[block_size];
+        for (std::uint32_t k = block.end; k-- > begin;) {
+            tails[k - begin] = tail;
+            const std::uint32_t id = stream.ordered[k];
+            const std::uint32_t c = stream.labels[id];
             P count;
             load_row(count, table.counts, c);
-            count.count_left(limits, rank[stream.ordered[k]]);
+            count.add_row(minus[bucket[id]]);
             store_row(count, table.counts, c);
-            ++table.passed[c];
-            head_left.maximum(count);
-            count.subtract_from(table.passed[c]);
-            head_right.maximum(count);
-            if (stream.boundaries[k])
-                offer(head_left, head_right, tails_left[k - begin], tails_right[k - begin]);
+            --table.passed[c];
+            Both rest;
+            behind(table, c, count, table.passed[c], rest);
+            tail.maximum(rest);
+        }
+        std::uint32_t k = begin;
+        for (const std::uint32_t* group = stream.group_end + block.first_group; k < block.end; ++group) {
+            for (; k < *group; ++k) {
+                const std::uint32_t id = stream.ordered[k];
+                const std::uint32_t c = stream.labels[id];
+                Both count;
+                load_row(count.left, table.counts, c);
+                count.left.add_row(plus[bucket[id]]);
+                store_row(count.left, table.counts, c);
+                count.right = count.left;
+                count.right.subtract_from(++table.passed[c]);
+                head.maximum(count);
+            }
+            offer(head, tails[k - 1 - begin]);
         }
     }
 
-    CODT_INLINE void offer(const P& head_left, const P& head_right, const P& tail_left, const P& tail_right) {
-        P sum = head_left;
-        sum.add(tail_left);
-        best_left.maximum(sum);
-        sum = head_right;
-        sum.add(tail_right);
-        best_right.maximum(sum);
+    // Counts the samples of a block and raises the heads to its end.
+    CODT_INLINE static void count_block(const Stream<Int>& stream, std::uint32_t first_run, std::uint32_t last_run,
+                                        std::uint32_t k, const std::uint8_t* bucket, ClassCounts<Int>& table, Both& head) {
+        for (std::uint32_t run = first_run; run < last_run; ++run) {
+            const std::uint32_t c = stream.runs[run].label;
+            const std::uint32_t length = stream.runs[run].length;
+            Both count;
+            load_row(count.left, table.counts, c);
+            for (const std::uint32_t stop = k + length; k < stop; ++k) count.left.add_row(plus[bucket[stream.grouped[k]]]);
+            store_row(count.left, table.counts, c);
+            table.passed[c] = static_cast<Int>(table.passed[c] + static_cast<Int>(length));
+            count.right = count.left;
+            count.right.subtract_from(table.passed[c]);
+            head.maximum(count);
+        }
     }
 
-    CODT_INLINE void run(const Stream<Int>& stream, const Int* rank, ClassCounts<Int>& table,
-                         const Best<Int>& best) {
-        std::fill(table.counts.begin(), table.counts.end(), Int{0});
-        std::fill(table.passed.begin(), table.passed.end(), Int{0});
-        P head_left, head_right, tail_left, tail_right;
-        head_left.fill(0);
-        head_right.fill(0);
-        tail_left.load(best.left_leaf);
-        tail_right.load(best.right_leaf);
+    CODT_INLINE void run(const Stream<Int>& stream, const std::uint8_t* bucket, ClassCounts<Int>& table,
+                         const Best<Int>& leaves) {
+        table.restart();
+        Both head, tail;  // tail: at the start of the block or at any place before
+        head.fill(0);
+        tail.left.load(leaves.left_leaf);
+        tail.right.load(leaves.right_leaf);
         std::uint32_t run = 0;
         std::uint32_t begin = 0;
         for (std::uint32_t b = 0; b < stream.block_count; ++b) {
             const Block block = stream.blocks[b];
-            P next_left = head_left, next_right = head_right;
-            std::uint32_t k = begin;
+            Both next = head;
+            count_block(stream, run, block.runs, begin, bucket, table, next);
+            Both bound = next;
+            bound.add(tail);
+            if (beaten_by(bound)) {
+                Both second;
+                start_tails(table, tail, second);
+                bound = next;
+                bound.add(tail);
+                if (beaten_by(bound)) {
+                    Both end_tail;
+                    pair_bound(table, tail, second, bound, end_tail);
+                    if (beaten_by(bound)) {
+                        offer(next, end_tail);
+                        if (block.several && beaten_by(bound)) walk(stream, begin, block, bucket, table, head, end_tail);
+                    }
+                }
+            }
             for (; run < block.runs; ++run) {
                 const std::uint32_t c = stream.runs[run].label;
                 P count;
                 load_row(count, table.counts, c);
-                for (const std::uint32_t stop = k + stream.runs[run].length; k < stop; ++k)
-                    count.count_left(limits, rank[stream.grouped[k]]);
-                store_row(count, table.counts, c);
-                table.passed[c] =
-                    static_cast<Int>(table.passed[c] + static_cast<Int>(stream.runs[run].length));
-                next_left.maximum(count);
-                count.subtract_from(table.passed[c]);
-                next_right.maximum(count);
+                store_row(count, table.start_counts, c);
+                table.start_passed[c] = table.passed[c];
             }
-            P end_left, end_right;
-            tails(table, end_left, end_right);
-            offer(next_left, next_right, end_left, end_right);
-            if (block.several) {
-                // Negative where the block might beat the best.
-                P slack = best_left, other = best_right;
-                slack.subtract(next_left);
-                slack.subtract(tail_left);
-                other.subtract(next_right);
-                other.subtract(tail_right);
-                slack.minimum(other);
-                if (any_negative(slack))
-                    walk(stream, begin, block.end, rank, table, head_left, head_right, end_left, end_right);
-            }
-            head_left = next_left;
-            head_right = next_right;
-            tail_left = end_left;
-            tail_right = end_right;
+            head = next;
             begin = block.end;
         }
     }
@@ -196,15 +280,14 @@ struct ManyClassPass {
 template <class Int>
 struct ManyClassKernel {
     template <std::size_t Bytes>
-    CODT_INLINE static void run(const Stream<Int>* stream, const Int* rank, const Int* limits,
-                                ClassCounts<Int>* table, Best<Int>* best) {
+    CODT_INLINE static void run(const Stream<Int>* stream, const std::uint8_t* bucket, ClassCounts<Int>* table,
+                                Best<Int>* best) {
         ManyClassPass<Int, Bytes> pass;
-        pass.limits.load(limits);
-        pass.best_left.load(best->left);
-        pass.best_right.load(best->right);
-        pass.run(*stream, rank, *table, *best);
-        pass.best_left.store(best->left);
-        pass.best_right.store(best->right);
+        pass.best.left.load(best->left);
+        pass.best.right.load(best->right);
+        pass.run(*stream, bucket, *table, *best);
+        pass.best.left.store(best->left);
+        pass.best.right.store(best->right);
     }
 };
 
@@ -221,13 +304,7 @@ class ManyClassScan {
         size_ = subset.size();
         const std::uint32_t features = subset.features();
         const std::size_t cells = static_cast<std::size_t>(size_) * features;
-        copy_ranks(subset, ranks_);
-        if (ordered_.size() < cells) {
-            ordered_.resize(cells);
-            grouped_.resize(cells);
-            ordered_labels_.resize(cells);
-            boundaries_.resize(cells);
-        }
+        if (grouped_.size() < cells) grouped_.resize(cells);
         read_labels(subset);
 
         runs_.clear();
@@ -240,9 +317,8 @@ class ManyClassScan {
         first_.push_back({runs_.size(), blocks_.size()});
         streams_.clear();
         for_each_stream(subset, feature_rank, [&](std::uint32_t f) {
-            const std::size_t base = static_cast<std::size_t>(f) * size_;
-            streams_.push_back({ordered_.data() + base, grouped_.data() + base, ordered_labels_.data() + base,
-                                boundaries_.data() + base, runs_.data() + first_[f].run,
+            streams_.push_back({subset.order(f).data(), subset.group_end(f).data(), label_.data(),
+                                grouped_.data() + static_cast<std::size_t>(f) * size_, runs_.data() + first_[f].run,
                                 blocks_.data() + first_[f].block,
                                 static_cast<std::uint32_t>(first_[f + 1].block - first_[f].block)});
         });
@@ -250,31 +326,39 @@ class ManyClassScan {
 
     bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left,
               double* right, StopCondition& stop) {
-        alignas(pack_bytes) Int limits[lanes] = {};
         Best<Int> best{};
-        count_sides(f, thresholds, limits, best);
-        const Int* rank = ranks_.data() + static_cast<std::size_t>(f) * size_;
+        count_sides(f, thresholds, best);
+        for (std::size_t j = 0; j < thresholds.size(); ++j) {
+            const double n = subset_->group_end(f)[thresholds[j]];
+            best.left[j] = std::max(best.left[j], correct(n, left[j] - lambda));
+            best.right[j] = std::max(best.right[j], correct(size_ - n, right[j] - lambda));
+        }
+        fill_buckets(*subset_, f, thresholds, buckets_);
         for (const Stream<Int>& stream : streams_) {
             if (stop.reached()) return false;
-            pass_(&stream, rank, limits, &table_, &best);
+            pass_(&stream, buckets_.data(), &table_, &best);
         }
         const auto ends = subset_->group_end(f);
         for (std::size_t j = 0; j < thresholds.size(); ++j) {
             const double n = ends[thresholds[j]];
             const double m = size_ - n;
-            left[j] = std::min(n - best.left_leaf[j], n - best.left[j] + lambda);
-            right[j] = std::min(m - best.right_leaf[j], m - best.right[j] + lambda);
+            left[j] = std::min({left[j], n - best.left_leaf[j], n - best.left[j] + lambda});
+            right[j] = std::min({right[j], m - best.right_leaf[j], m - best.right[j] + lambda});
         }
         return true;
     }
 
  private:
     using Id = std::make_unsigned_t<Int>;
-    using Kernel = void (*)(const Stream<Int>*, const Int*, const Int*, ClassCounts<Int>*, Best<Int>*);
+    using Kernel = void (*)(const Stream<Int>*, const std::uint8_t*, ClassCounts<Int>*, Best<Int>*);
 
     static Kernel kernel(KernelPath path) {
-        return kernel_function<ManyClassKernel<Int>, const Stream<Int>*, const Int*, const Int*,
-                               ClassCounts<Int>*, Best<Int>*>(path);
+        return kernel_function<ManyClassKernel<Int>, const Stream<Int>*, const std::uint8_t*, ClassCounts<Int>*, Best<Int>*>(path);
+    }
+
+    // Correct samples out of n for a known number of errors that some split attains.
+    static Int correct(double n, double errors) {
+        return errors < n ? static_cast<Int>(n - std::max(0.0, std::ceil(errors))) : Int{0};
     }
 
     // Classes that occur in the subset, numbered from zero; the others would only cost time.
@@ -297,24 +381,17 @@ class ManyClassScan {
     }
 
     void fill_stream(const Subset& subset, std::uint32_t f) {
-        const std::size_t base = static_cast<std::size_t>(f) * size_;
         const auto order = subset.order(f);
-        Id* ordered = ordered_.data() + base;
-        Id* grouped = grouped_.data() + base;
-        std::uint16_t* labels = ordered_labels_.data() + base;
-        std::uint8_t* boundaries = boundaries_.data() + base;
-        std::fill_n(boundaries, size_, std::uint8_t{0});
-        for (const std::uint32_t end : subset.group_end(f)) boundaries[end - 1] = 1;
+        Id* grouped = grouped_.data() + static_cast<std::size_t>(f) * size_;
         const std::size_t first = runs_.size();
         std::vector<std::uint32_t>& start = class_start_;
         start.assign(totals_.size(), 0);
-        for_each_block(subset.group_end(f), [&](std::uint32_t begin, std::uint32_t end, bool several) {
+        for_each_block(subset.group_end(f), [&](std::uint32_t begin, std::uint32_t end, std::uint32_t first_group,
+                                                std::uint32_t groups) {
             const std::size_t block_first = runs_.size();
             for (std::uint32_t k = begin; k < end; ++k) {
-                const std::uint32_t id = order[k];
-                ordered[k] = static_cast<Id>(id);
-                labels[k] = label_[id];
-                if (start[labels[k]]++ == 0) runs_.push_back({labels[k], 0});
+                const std::uint32_t c = label_[order[k]];
+                if (start[c]++ == 0) runs_.push_back({c, 0});
             }
             std::uint32_t position = begin;
             for (std::size_t r = block_first; r < runs_.size(); ++r) {
@@ -322,23 +399,21 @@ class ManyClassScan {
                 start[runs_[r].label] = position;
                 position += runs_[r].length;
             }
-            for (std::uint32_t k = begin; k < end; ++k) grouped[start[labels[k]]++] = ordered[k];
+            for (std::uint32_t k = begin; k < end; ++k) grouped[start[label_[order[k]]]++] = static_cast<Id>(order[k]);
             for (std::size_t r = block_first; r < runs_.size(); ++r) start[runs_[r].label] = 0;
-            blocks_.push_back({end, static_cast<std::uint32_t>(runs_.size() - first), several});
+            blocks_.push_back({end, static_cast<std::uint32_t>(runs_.size() - first), first_group, groups > 1});
         });
     }
 
     // Class totals of both sides of every threshold; thresholds are ascending.
-    void count_sides(std::uint32_t f, std::span<const std::uint32_t> thresholds, Int* limits,
-                     Best<Int>& best) {
+    void count_sides(std::uint32_t f, std::span<const std::uint32_t> thresholds, Best<Int>& best) {
         const auto ends = subset_->group_end(f);
-        const std::uint16_t* labels = ordered_labels_.data() + static_cast<std::size_t>(f) * size_;
+        const auto order = subset_->order(f);
         std::vector<std::uint32_t>& seen = class_start_;
         seen.assign(totals_.size(), 0);
         std::uint32_t k = 0;
         for (std::size_t j = 0; j < thresholds.size(); ++j) {
-            limits[j] = static_cast<Int>(thresholds[j] + 1);
-            for (; k < ends[thresholds[j]]; ++k) ++seen[labels[k]];
+            for (; k < ends[thresholds[j]]; ++k) ++seen[label_[order[k]]];
             Int left_leaf = 0, right_leaf = 0;
             for (std::size_t c = 0; c < totals_.size(); ++c) {
                 const Int left = static_cast<Int>(seen[c]);
@@ -364,10 +439,9 @@ class ManyClassScan {
     Kernel pass_;
     const Subset* subset_ = nullptr;
     std::uint32_t size_ = 0;
-    std::vector<Int> ranks_;
-    std::vector<Id> ordered_, grouped_;
-    std::vector<std::uint16_t> ordered_labels_, label_;
-    std::vector<std::uint8_t> boundaries_;
+    std::vector<Id> grouped_;
+    std::vector<std::uint16_t> label_;
+    std::vector<std::uint8_t> buckets_;
     std::vector<Run> runs_;
     std::vector<Block> blocks_;
     struct First {

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "terminal/dispatch.hpp"
@@ -29,14 +30,15 @@ constexpr std::uint32_t lanes_of_doubles = total_bytes / sizeof(double);
 struct Block {
     std::uint32_t middle;  // its samples with y > 0 end here in `grouped`
     std::uint32_t end;
-    bool several;               // more than one value
+    std::uint32_t first_group;
+    bool several;               // more than one group of equal values
     double positive, negative;  // sum of its targets above zero, and of the others with their sign reversed
 };
 
 struct Stream {
     const std::uint32_t* ordered;    // ids in sorted order
     const std::uint32_t* grouped;    // the same ids, within each block those with y > 0 first
-    const std::uint8_t* boundaries;  // 1 if the value changes behind position k
+    const std::uint32_t* group_end;  // where its groups of equal values end
     const Block* blocks;
     std::uint32_t block_count;
 };
@@ -105,13 +107,18 @@ struct SquaredErrorPass {
         }
     };
 
-    P limits, s, k;
+    static constexpr LaneRows<double, lanes_of_doubles> ones{1.0};
+
+    P s, k;
     SideState left, right;
 
-    CODT_INLINE static void add_left(const P& limits, P& sum, P& count, double rank, double y) {
+    // y times one or zero: exact, and the same on every path.
+    CODT_INLINE static void add_left(P& sum, P& count, std::uint8_t bucket, double y) {
+        P row;
+        row.load(ones[bucket]);
         for (std::size_t i = 0; i < registers; ++i) {
-            sum.r[i] += limits.r[i] > rank ? Register{} + y : Register{};
-            count.r[i] += limits.r[i] > rank ? Register{} + 1.0 : Register{};
+            sum.r[i] += row.r[i] * y;
+            count.r[i] += row.r[i];
         }
     }
 
@@ -128,18 +135,20 @@ struct SquaredErrorPass {
         }
     }
 
-    CODT_INLINE void walk(const Stream& stream, std::uint32_t begin, std::uint32_t end, const double* rank,
+    CODT_INLINE void walk(const Stream& stream, std::uint32_t p, const Block& block, const std::uint8_t* bucket,
                           const double* y, double total) {
         P sum = s, count = k;
-        for (std::uint32_t p = begin; p < end; ++p) {
-            const std::uint32_t id = stream.ordered[p];
-            add_left(limits, sum, count, rank[id], y[id]);
-            total += y[id];
-            if (stream.boundaries[p]) offer(sum, count, total, p + 1.0);
+        for (const std::uint32_t* group = stream.group_end + block.first_group; p < block.end; ++group) {
+            for (; p < *group; ++p) {
+                const std::uint32_t id = stream.ordered[p];
+                add_left(sum, count, bucket[id], y[id]);
+                total += y[id];
+            }
+            offer(sum, count, total, p);
         }
     }
 
-    CODT_INLINE void run(const Stream& stream, const double* rank, const double* y) {
+    CODT_INLINE void run(const Stream& stream, const std::uint8_t* bucket, const double* y) {
         s.fill(0.0);
         k.fill(0.0);
         double total = 0.0;
@@ -151,11 +160,11 @@ struct SquaredErrorPass {
             fall.fill(0.0);
             for (std::uint32_t p = begin; p < block.middle; ++p) {
                 const std::uint32_t id = stream.grouped[p];
-                add_left(limits, rise, next, rank[id], y[id]);
+                add_left(rise, next, bucket[id], y[id]);
             }
             for (std::uint32_t p = block.middle; p < block.end; ++p) {
                 const std::uint32_t id = stream.grouped[p];
-                add_left(limits, fall, next, rank[id], -y[id]);
+                add_left(fall, next, bucket[id], -y[id]);
             }
             for (std::size_t i = 0; i < registers; ++i) sum.r[i] = s.r[i] + (rise.r[i] - fall.r[i]);
             const double next_total = total + (block.positive - block.negative);
@@ -169,7 +178,7 @@ struct SquaredErrorPass {
                                         right.block_room(i, total - s.r[i], block.positive - rise.r[i],
                                                          block.negative - fall.r[i], passed - k.r[i],
                                                          next_passed - next.r[i]));
-                if (any_negative(room)) walk(stream, begin, block.end, rank, y, total);
+                if (any_negative(room)) walk(stream, begin, block, bucket, y, total);
             }
             s = sum;
             k = next;
@@ -181,13 +190,11 @@ struct SquaredErrorPass {
 
 struct SquaredErrorKernel {
     template <std::size_t Bytes>
-    CODT_INLINE static void run(const Stream* stream, const double* rank, const double* y,
-                                const double* limits, Side* sides) {
+    CODT_INLINE static void run(const Stream* stream, const std::uint8_t* bucket, const double* y, Side* sides) {
         SquaredErrorPass<Bytes> pass;
-        pass.limits.load(limits);
         pass.left.load(sides[0]);
         pass.right.load(sides[1]);
-        pass.run(*stream, rank, y);
+        pass.run(*stream, bucket, y);
         pass.left.ratio.store(sides[0].ratio);
         pass.right.ratio.store(sides[1].ratio);
     }
@@ -197,8 +204,7 @@ class SquaredErrorScanner final : public Scanner {
  public:
     SquaredErrorScanner(std::span<const double> y, KernelPath path)
         : y_(y),
-          pass_(kernel_function<SquaredErrorKernel, const Stream*, const double*, const double*,
-                                const double*, Side*>(path)) {}
+          pass_(kernel_function<SquaredErrorKernel, const Stream*, const std::uint8_t*, const double*, Side*>(path)) {}
 
     std::uint32_t lanes() const override { return lanes_of_doubles; }
 
@@ -207,11 +213,7 @@ class SquaredErrorScanner final : public Scanner {
         const std::uint32_t size = subset.size();
         const std::uint32_t features = subset.features();
         const std::size_t cells = static_cast<std::size_t>(size) * features;
-        copy_ranks(subset, ranks_);
-        if (grouped_.size() < cells) {
-            grouped_.resize(cells);
-            boundaries_.resize(cells);
-        }
+        if (grouped_.size() < cells) grouped_.resize(cells);
         centre_targets(subset);
 
         blocks_.clear();
@@ -221,7 +223,7 @@ class SquaredErrorScanner final : public Scanner {
         streams_.clear();
         for_each_stream(subset, feature_rank, [&](std::uint32_t f) {
             const std::size_t base = static_cast<std::size_t>(f) * size;
-            streams_.push_back({subset.order(f).data(), grouped_.data() + base, boundaries_.data() + base,
+            streams_.push_back({subset.order(f).data(), grouped_.data() + base, subset.group_end(f).data(),
                                 blocks_.data() + first_block_[f],
                                 static_cast<std::uint32_t>(first_block_[f + 1] - first_block_[f])});
         });
@@ -229,20 +231,22 @@ class SquaredErrorScanner final : public Scanner {
 
     bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left,
               double* right, StopCondition& stop) override {
-        alignas(pack_bytes) double limits[lanes_of_doubles] = {};
         alignas(pack_bytes) Side sides[2] = {};
         double error[2][lanes_of_doubles] = {};
-        sum_sides(f, thresholds, limits, sides, error);
-        const double* rank = ranks_.data() + static_cast<std::size_t>(f) * subset_->size();
+        sum_sides(f, thresholds, sides, error);
+        fill_buckets(*subset_, f, thresholds, buckets_);
+        double* const out[2] = {left, right};
+        for (int s = 0; s < 2; ++s)
+            for (std::size_t j = 0; j < thresholds.size(); ++j)
+                sides[s].ratio[j] = std::max(0.0, (error[s][j] - (out[s][j] - lambda)) / sides[s].count[j]);
         for (const Stream& stream : streams_) {
             if (stop.reached()) return false;
-            pass_(&stream, rank, target_.data(), limits, sides);
+            pass_(&stream, buckets_.data(), target_.data(), sides);
         }
-        double* const out[2] = {left, right};
         for (int s = 0; s < 2; ++s) {
             for (std::size_t j = 0; j < thresholds.size(); ++j) {
                 const double gain = sides[s].count[j] * sides[s].ratio[j];
-                out[s][j] = std::min(error[s][j], std::max(0.0, error[s][j] - gain) + lambda);
+                out[s][j] = std::min({out[s][j], error[s][j], std::max(0.0, error[s][j] - gain) + lambda});
             }
         }
         return true;
@@ -252,11 +256,9 @@ class SquaredErrorScanner final : public Scanner {
     void fill_stream(std::uint32_t f) {
         const std::size_t base = static_cast<std::size_t>(f) * subset_->size();
         const auto order = subset_->order(f);
-        const auto ends = subset_->group_end(f);
-        std::fill_n(boundaries_.data() + base, subset_->size(), std::uint8_t{0});
-        for (const std::uint32_t end : ends) boundaries_[base + end - 1] = 1;
         first_block_.push_back(blocks_.size());
-        for_each_block(ends, [&](std::uint32_t begin, std::uint32_t end, bool several) {
+        for_each_block(subset_->group_end(f), [&](std::uint32_t begin, std::uint32_t end, std::uint32_t first_group,
+                                                  std::uint32_t groups) {
             std::uint32_t front = begin;
             std::uint32_t back = end;
             double positive = 0, negative = 0;
@@ -270,7 +272,7 @@ class SquaredErrorScanner final : public Scanner {
                     negative -= target_[id];
                 }
             }
-            blocks_.push_back({front, end, several, positive, negative});
+            blocks_.push_back({front, end, first_group, groups > 1, positive, negative});
         });
     }
 
@@ -285,8 +287,7 @@ class SquaredErrorScanner final : public Scanner {
     }
 
     // Count, mean and squared error of both sides of every threshold; thresholds are ascending.
-    void sum_sides(std::uint32_t f, std::span<const std::uint32_t> thresholds, double* limits, Side* sides,
-                   double (*error)[lanes_of_doubles]) const {
+    void sum_sides(std::uint32_t f, std::span<const std::uint32_t> thresholds, Side* sides, double (*error)[lanes_of_doubles]) const {
         const auto order = subset_->order(f);
         const auto ends = subset_->group_end(f);
         const double n = subset_->size();
@@ -298,7 +299,6 @@ class SquaredErrorScanner final : public Scanner {
         double sum = 0, squares = 0;
         std::uint32_t p = 0;
         for (std::size_t j = 0; j < thresholds.size(); ++j) {
-            limits[j] = thresholds[j] + 1.0;
             for (; p < ends[thresholds[j]]; ++p) {
                 const double y = target_[order[p]];
                 sum += y;
@@ -312,16 +312,17 @@ class SquaredErrorScanner final : public Scanner {
             sides[1].mean[j] = (all - sum) / (n - k);
             error[1][j] = std::max(0.0, (all_squares - squares) - (all - sum) * (all - sum) / (n - k));
         }
-        // Lanes without a threshold have no samples to count: nothing there is promising.
+        // Lanes without a threshold: nothing there beats infinity.
+        for (std::size_t j = thresholds.size(); j < lanes_of_doubles; ++j)
+            sides[0].ratio[j] = sides[1].ratio[j] = std::numeric_limits<double>::infinity();
     }
 
     std::span<const double> y_;
-    void (*pass_)(const Stream*, const double*, const double*, const double*, Side*);
+    void (*pass_)(const Stream*, const std::uint8_t*, const double*, Side*);
     const Subset* subset_ = nullptr;
-    std::vector<double> ranks_;
     std::vector<double> target_;
     std::vector<std::uint32_t> grouped_;
-    std::vector<std::uint8_t> boundaries_;
+    std::vector<std::uint8_t> buckets_;
     std::vector<Block> blocks_;
     std::vector<std::size_t> first_block_;  // per feature
     std::vector<Stream> streams_;

@@ -10,10 +10,11 @@
 // Blocks (see blocks.hpp): inside a block d can fall by no more than the block's left samples of class 0 and
 // rise by no more than those of class 1, and these two counts do not depend on the order inside the block.
 // While neither can pass the extremes found so far, in any lane on either side, only the counts are needed:
-// one comparison and one subtraction per sample for 32 thresholds.
+// one addition per sample for 32 thresholds.
 #include "terminal/two_class_scan.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <type_traits>
 #include <vector>
 
@@ -26,17 +27,18 @@ namespace {
 struct Block {
     std::uint32_t middle;  // its samples of class 1 end here in `grouped`
     std::uint32_t end;
-    bool several;  // more than one value
+    std::uint32_t first_group;
+    bool several;  // more than one group of equal values
 };
 
 // One second feature's order.
 template <class Int>
 struct Stream {
     using Id = std::make_unsigned_t<Int>;
-    const Id* ordered;               // ids in sorted order
-    const Int* signs;                // +1 or -1 for the class of ordered[k]
-    const std::uint8_t* boundaries;  // 1 if the value changes behind position k
-    const Id* grouped;               // the same ids, within each block those of class 1 first
+    const std::uint32_t* ordered;    // ids in sorted order
+    const std::uint32_t* group_end;  // where its groups of equal values end
+    const std::uint8_t* labels;      // class of each id
+    const Id* grouped;               // the ids of each block, those of class 1 first
     const Block* blocks;
     std::uint32_t block_count;
 };
@@ -52,7 +54,10 @@ template <class Int, std::size_t Bytes>
 struct TwoClassPass {
     using P = Pack<Int, Bytes>;
 
-    P limits, d, left_min, left_max, right_min, right_max;
+    static constexpr std::uint32_t lanes = lane_count<Int>;
+    static constexpr LaneRows<Int, lanes> plus{1}, minus{-1};
+
+    P d, left_min, left_max, right_min, right_max;
 
     // Takes the boundary where the left side's sum is `sum` and both sides' `total`.
     CODT_INLINE void offer(const P& sum, Int total) {
@@ -65,17 +70,21 @@ struct TwoClassPass {
     }
 
     // Visits the boundaries inside one block, from d and `total` at its start.
-    CODT_INLINE void walk(const Stream<Int>& stream, std::uint32_t begin, std::uint32_t end, const Int* rank,
-                          Int total) {
+    CODT_INLINE void walk(const Stream<Int>& stream, std::uint32_t k, const Block& block,
+                          const std::uint8_t* bucket, Int total) {
         P sum = d;
-        for (std::uint32_t k = begin; k < end; ++k) {
-            sum.add_left(limits, rank[stream.ordered[k]], stream.signs[k]);
-            total = static_cast<Int>(total + stream.signs[k]);
-            if (stream.boundaries[k]) offer(sum, total);
+        for (const std::uint32_t* group = stream.group_end + block.first_group; k < block.end; ++group) {
+            for (; k < *group; ++k) {
+                const std::uint32_t id = stream.ordered[k];
+                const std::uint8_t label = stream.labels[id];
+                sum.add_row((label ? plus : minus)[bucket[id]]);
+                total = static_cast<Int>(total + 2 * label - 1);
+            }
+            offer(sum, total);
         }
     }
 
-    CODT_INLINE void run(const Stream<Int>& stream, const Int* rank) {
+    CODT_INLINE void run(const Stream<Int>& stream, const std::uint8_t* bucket) {
         d.fill(0);
         Int total = 0;
         std::uint32_t begin = 0;
@@ -84,10 +93,9 @@ struct TwoClassPass {
             P ones, zeros;
             ones.fill(0);
             zeros.fill(0);
-            for (std::uint32_t k = begin; k < block.middle; ++k)
-                ones.count_left(limits, rank[stream.grouped[k]]);
+            for (std::uint32_t k = begin; k < block.middle; ++k) ones.add_row(plus[bucket[stream.grouped[k]]]);
             for (std::uint32_t k = block.middle; k < block.end; ++k)
-                zeros.count_left(limits, rank[stream.grouped[k]]);
+                zeros.add_row(plus[bucket[stream.grouped[k]]]);
             const Int block_ones = static_cast<Int>(block.middle - begin);
             const Int block_zeros = static_cast<Int>(block.end - block.middle);
             P next = d;
@@ -112,7 +120,7 @@ struct TwoClassPass {
                 low.minimum(high);
                 low.minimum(other_low);
                 low.minimum(other_high);
-                if (any_negative(low)) walk(stream, begin, block.end, rank, total);
+                if (any_negative(low)) walk(stream, begin, block, bucket, total);
             }
             d = next;
             total = next_total;
@@ -124,15 +132,13 @@ struct TwoClassPass {
 template <class Int>
 struct TwoClassKernel {
     template <std::size_t Bytes>
-    CODT_INLINE static void run(const Stream<Int>* stream, const Int* rank, const Int* limits,
-                                Extremes<Int>* x) {
+    CODT_INLINE static void run(const Stream<Int>* stream, const std::uint8_t* bucket, Extremes<Int>* x) {
         TwoClassPass<Int, Bytes> pass;
-        pass.limits.load(limits);
         pass.left_min.load(x->left_min);
         pass.left_max.load(x->left_max);
         pass.right_min.load(x->right_min);
         pass.right_max.load(x->right_max);
-        pass.run(*stream, rank);
+        pass.run(*stream, bucket);
         pass.left_min.store(x->left_min);
         pass.left_max.store(x->left_max);
         pass.right_min.store(x->right_min);
@@ -154,18 +160,14 @@ class TwoClassScan {
         const std::uint32_t size = subset.size();
         const std::uint32_t features = subset.features();
         const std::size_t cells = static_cast<std::size_t>(size) * features;
-        copy_ranks(subset, ranks_);
-        if (ordered_.size() < cells) {
-            ordered_.resize(cells);
-            grouped_.resize(cells);
-            signs_.resize(cells);
-            boundaries_.resize(cells);
-            ones_left_.resize(cells);
-        }
+        if (grouped_.size() < cells) grouped_.resize(cells);
         label_.resize(size);
         const auto samples = subset.samples();
-        for (std::uint32_t id = 0; id < size; ++id)
+        total_ones_ = 0;
+        for (std::uint32_t id = 0; id < size; ++id) {
             label_[id] = static_cast<std::uint8_t>(labels_[samples[id]]);
+            total_ones_ += label_[id];
+        }
 
         blocks_.clear();
         first_block_.clear();
@@ -173,95 +175,94 @@ class TwoClassScan {
         first_block_.push_back(blocks_.size());
         streams_.clear();
         for_each_stream(subset, feature_rank, [&](std::uint32_t f) {
-            const std::size_t base = static_cast<std::size_t>(f) * size;
-            streams_.push_back({ordered_.data() + base, signs_.data() + base, boundaries_.data() + base,
-                                grouped_.data() + base, blocks_.data() + first_block_[f],
+            streams_.push_back({subset.order(f).data(), subset.group_end(f).data(), label_.data(),
+                                grouped_.data() + static_cast<std::size_t>(f) * size, blocks_.data() + first_block_[f],
                                 static_cast<std::uint32_t>(first_block_[f + 1] - first_block_[f])});
         });
     }
 
     bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left,
               double* right, StopCondition& stop) {
-        alignas(pack_bytes) Int limits[lanes] = {};
         Extremes<Int> x{};
         const std::uint32_t size = subset_->size();
-        const std::uint32_t* ones_left = ones_left_.data() + static_cast<std::size_t>(f) * size;
+        const auto order = subset_->order(f);
         const auto ends = subset_->group_end(f);
+        std::uint32_t ones_left[lanes];
+        std::uint32_t count = 0;
+        std::uint32_t k = 0;
         for (std::size_t j = 0; j < thresholds.size(); ++j) {
-            limits[j] = static_cast<Int>(thresholds[j] + 1);
-            // A boundary behind the last sample is a leaf, so the side's whole sum is an extreme from the
-            // start.
-            const int n1 = static_cast<int>(ones_left[thresholds[j]]);
-            const int n = static_cast<int>(ends[thresholds[j]]);
+            for (; k < ends[thresholds[j]]; ++k) count += label_[order[k]];
+            ones_left[j] = count;
+            const int n1 = static_cast<int>(count);
+            const int n = static_cast<int>(k);
             const int d = 2 * n1 - n;
             const int e = static_cast<int>(2 * total_ones_) - static_cast<int>(size) - d;
-            x.left_min[j] = static_cast<Int>(std::min(0, d));
-            x.left_max[j] = static_cast<Int>(std::max(0, d));
-            x.right_min[j] = static_cast<Int>(std::min(0, e));
-            x.right_max[j] = static_cast<Int>(std::max(0, e));
+            const int m1 = static_cast<int>(total_ones_) - n1;
+            start(n - n1, n1, d, left[j] - lambda, x.left_min[j], x.left_max[j]);
+            start(static_cast<int>(size) - n - m1, m1, e, right[j] - lambda, x.right_min[j], x.right_max[j]);
         }
-        // Lanes without a threshold send every sample right: their extremes must not ask for a walk.
+        // Lanes without a threshold have every sample on their left: their extremes must not ask for a walk.
         for (std::size_t j = thresholds.size(); j < lanes; ++j) {
-            x.right_min[j] = static_cast<Int>(static_cast<int>(total_ones_) - static_cast<int>(size));
-            x.right_max[j] = static_cast<Int>(total_ones_);
+            x.left_min[j] = static_cast<Int>(static_cast<int>(total_ones_) - static_cast<int>(size));
+            x.left_max[j] = static_cast<Int>(total_ones_);
         }
-        const Int* rank = ranks_.data() + static_cast<std::size_t>(f) * size;
+        fill_buckets(*subset_, f, thresholds, buckets_);
         for (const Stream<Int>& stream : streams_) {
             if (stop.reached()) return false;
-            pass_(&stream, rank, limits, &x);
+            pass_(&stream, buckets_.data(), &x);
         }
         for (std::size_t j = 0; j < thresholds.size(); ++j) {
-            const double n1 = ones_left[thresholds[j]];
+            const double n1 = ones_left[j];
             const double n0 = ends[thresholds[j]] - n1;
             const double m1 = total_ones_ - n1;
             const double m0 = size - total_ones_ - n0;
-            left[j] = best(n0, n1, x.left_min[j], x.left_max[j], lambda);
-            right[j] = best(m0, m1, x.right_min[j], x.right_max[j], lambda);
+            left[j] = std::min(left[j], best(n0, n1, x.left_min[j], x.left_max[j], lambda));
+            right[j] = std::min(right[j], best(m0, m1, x.right_min[j], x.right_max[j], lambda));
         }
         return true;
     }
 
  private:
     using Id = std::make_unsigned_t<Int>;
-    using Kernel = void (*)(const Stream<Int>*, const Int*, const Int*, Extremes<Int>*);
+    using Kernel = void (*)(const Stream<Int>*, const std::uint8_t*, Extremes<Int>*);
 
     static Kernel kernel(KernelPath path) {
-        return kernel_function<TwoClassKernel<Int>, const Stream<Int>*, const Int*, const Int*,
-                               Extremes<Int>*>(path);
+        return kernel_function<TwoClassKernel<Int>, const Stream<Int>*, const std::uint8_t*, Extremes<Int>*>(path);
     }
 
     void fill_stream(std::uint32_t f) {
         const std::size_t base = static_cast<std::size_t>(f) * subset_->size();
         const auto order = subset_->order(f);
-        const auto ends = subset_->group_end(f);
-        Id* ordered = ordered_.data() + base;
         Id* grouped = grouped_.data() + base;
-        Int* signs = signs_.data() + base;
-        std::fill_n(boundaries_.data() + base, subset_->size(), std::uint8_t{0});
         first_block_.push_back(blocks_.size());
-        for_each_block(ends, [&](std::uint32_t begin, std::uint32_t end, bool several) {
+        for_each_block(subset_->group_end(f), [&](std::uint32_t begin, std::uint32_t end, std::uint32_t first_group,
+                                                  std::uint32_t groups) {
             std::uint32_t front = begin;
             std::uint32_t back = end;
             for (std::uint32_t k = begin; k < end; ++k) {
+                // Class 1 fills the block from the front, class 0 from the back.
                 const std::uint32_t id = order[k];
                 const std::uint8_t y = label_[id];
-                ordered[k] = static_cast<Id>(id);
-                signs[k] = static_cast<Int>(2 * y - 1);
-                // Class 1 fills the block from the front, class 0 from the back.
                 grouped[y ? front : back - 1] = static_cast<Id>(id);
                 front += y;
                 back -= 1u - y;
             }
-            blocks_.push_back({front, end, several});
+            blocks_.push_back({front, end, first_group, groups > 1});
         });
-        std::uint32_t k = 0;
-        std::uint32_t count = 0;
-        for (std::size_t r = 0; r < ends.size(); ++r) {
-            for (; k < ends[r]; ++k) count += signs[k] > 0;
-            ones_left_[base + r] = count;
-            boundaries_[base + ends[r] - 1] = 1;
+    }
+
+    // The extremes that a side starts with. A boundary behind the last sample is a leaf, so zero and the side's whole
+    // sum are extremes; and so is what it takes to reach `known`, a number of errors that some split attains.
+    static void start(int n0, int n1, int sum, double known, Int& low, Int& high) {
+        int least = std::min(0, sum);
+        int most = std::max(0, sum);
+        if (known < std::min(n0, n1)) {
+            const int errors = static_cast<int>(std::ceil(known));
+            least = std::min(least, errors - n0);
+            most = std::max(most, n1 - errors);
         }
-        total_ones_ = count;
+        low = static_cast<Int>(least);
+        high = static_cast<Int>(most);
     }
 
     static double best(double n0, double n1, double low, double high, double lambda) {
@@ -271,13 +272,10 @@ class TwoClassScan {
     std::span<const std::uint16_t> labels_;
     Kernel pass_;
     const Subset* subset_ = nullptr;
-    std::vector<Int> ranks_;
-    std::vector<Id> ordered_, grouped_;
-    std::vector<Int> signs_;
-    std::vector<std::uint8_t> boundaries_, label_;
+    std::vector<Id> grouped_;
+    std::vector<std::uint8_t> label_, buckets_;
     std::vector<Block> blocks_;
     std::vector<std::size_t> first_block_;  // per feature
-    std::vector<std::uint32_t> ones_left_;  // per feature and rank: samples of class 1 up to there
     std::vector<Stream<Int>> streams_;
     std::uint32_t total_ones_ = 0;
 };

@@ -1,0 +1,40 @@
+// Which lanes a sample goes left in. Thresholds sit in the lanes in ascending order, so a sample goes left from some
+// lane on: that lane is its bucket, found once per batch of thresholds. Adding the bucket's row of ones then counts
+// the sample in all its lanes by a single addition from memory, with no comparison. Lanes beyond the last threshold
+// see every sample on their left.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "data/subset.hpp"
+#include "terminal/lanes.hpp"
+
+namespace codt {
+
+// Row b holds `value` in the lanes from b on and zero before.
+template <class T, std::uint32_t Lanes>
+struct alignas(pack_bytes) LaneRows {
+    T rows[Lanes + 1][Lanes];
+
+    constexpr explicit LaneRows(T value) : rows{} {
+        for (std::uint32_t b = 0; b <= Lanes; ++b)
+            for (std::uint32_t lane = b; lane < Lanes; ++lane) rows[b][lane] = value;
+    }
+    const T* operator[](std::uint8_t bucket) const { return rows[bucket]; }
+};
+
+// The bucket of every sample for ascending thresholds of feature f.
+inline void fill_buckets(const Subset& subset, std::uint32_t f, std::span<const std::uint32_t> thresholds,
+                         std::vector<std::uint8_t>& buckets) {
+    buckets.resize(subset.size());
+    const auto order = subset.order(f);
+    const auto ends = subset.group_end(f);
+    std::uint32_t k = 0;
+    for (std::size_t lane = 0; lane < thresholds.size(); ++lane)
+        for (; k < ends[thresholds[lane]]; ++k) buckets[order[k]] = static_cast<std::uint8_t>(lane);
+    for (; k < subset.size(); ++k) buckets[order[k]] = static_cast<std::uint8_t>(thresholds.size());
+}
+
+}  // namespace codt
