@@ -160,6 +160,10 @@ class CostTupleObjective : public Objective {
 
     std::vector<double> clustering_losses(const Subset&, std::uint32_t) const override { return {}; }
 
+    double clustering_limit(const Subset&, std::uint32_t) const override {
+        return std::numeric_limits<double>::infinity();
+    }
+
     std::unique_ptr<Scanner> make_scanner(const KernelChoice&) const override {
         return std::make_unique<GenericScanner<Cost>>(cost_);
     }

@@ -45,6 +45,9 @@ class Objective {
     // at most k groups, any partition allowed, for k = 1..count. Empty if the objective has none.
     virtual std::vector<double> clustering_losses(const Subset& subset, std::uint32_t count) const = 0;
 
+    // No more than the last of these, at little cost: tells where computing them cannot pay.
+    virtual double clustering_limit(const Subset& subset, std::uint32_t count) const = 0;
+
     // Similarity bound: worst[r] is the sum, over the samples of rank at most r in feature f, of the most
     // that one sample can add to the loss of a tree whose leaves were fitted to other samples of this
     // subset. Left empty when that is one per sample, as for misclassification.

@@ -53,6 +53,29 @@ class SquaredError final : public CostTupleObjective<Moments> {
         return k_means_losses(sorted, std::min(count, most_clusters));
     }
 
+    // The error of `count` equal slices of the range of y: some clustering, so no better than the best.
+    double clustering_limit(const Subset& subset, std::uint32_t count) const override {
+        count = std::min(count, most_clusters);
+        const auto samples = subset.samples();
+        double low = std::numeric_limits<double>::infinity();
+        double high = -low;
+        for (const std::uint32_t row : samples) {
+            low = std::min(low, cost().y[row]);
+            high = std::max(high, cost().y[row]);
+        }
+        if (!(high > low)) return 0.0;
+        const double scale = count / (high - low);
+        double tuples[most_clusters][3] = {};
+        for (const std::uint32_t row : samples) {
+            const auto slice = static_cast<std::uint32_t>((cost().y[row] - low) * scale);
+            cost().add(row, tuples[std::min(slice, count - 1)]);
+        }
+        double error = 0;
+        for (const auto& tuple : tuples)
+            if (tuple[2] > 0) error += cost().loss(tuple);
+        return error;
+    }
+
     // Leaf values are means of targets of the subset, so a sample's error is at most its squared distance to
     // the farther end of their range.
     void worst_costs(const Subset& subset, std::uint32_t f, std::vector<double>& worst) const override {

@@ -100,7 +100,7 @@ void Search::open(OrNode& node) {
         node.lower = node.incumbent;
         return;
     }
-    const NodeBound bound = node_bound(*objective_, node.subset, node.depth, leaf, settings_);
+    const NodeBound bound = node_bound(*objective_, node.subset, node.depth, leaf, settings_, 0.0);
     const double split_lower = std::max(bound.split, node.lower);
     node.lower = std::min(node.incumbent, std::max(node.lower, bound.any));
     if (node.lower >= node.incumbent - settings_.tolerance) {

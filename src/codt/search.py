@@ -77,8 +77,8 @@ neighborhood_pruning, interval_shrinking, sub_interval_pruning, random_state
         Whether to record every expansion for :attr:`expansions`.
     kernel : str, default="auto"
         The instruction set for the inner loops: ``"auto"``, ``"scalar"``, ``"baseline"``, ``"avx2"`` or
-        ``"avx512"``. All end with the same objective, and all but ``"scalar"``, which evaluates split by split,
-        with the same tree; one that the machine lacks is refused.
+        ``"avx512"``. All end with the same objective, and all but ``"scalar"``, which evaluates one split at
+        a time, with the same tree; one that the machine lacks is refused.
 
     Attributes
     ----------
