@@ -8,7 +8,7 @@ SOURCES := $(shell find src engine -type f -not -path '*/__pycache__/*') CMakeLi
 BUILD_REQUIRES := "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 PIP_INSTALL = bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint format sanitize bench clean
+.PHONY: demo test lint format sanitize bench bench-kernels clean
 
 demo: .venv/.installed
 	.venv/bin/python -m codt.demo
@@ -35,8 +35,12 @@ sanitize: .venv-sanitize/.installed
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc \
 	.venv-sanitize/bin/python -m pytest -p no:cacheprovider
 
+# Options go in ARGS: make bench ARGS="--quick".
 bench: .venv/.bench
-	.venv/bin/python benchmarks/against_pycontree.py
+	.venv/bin/python -m benchmarks $(ARGS)
+
+bench-kernels: .venv/.installed
+	.venv/bin/python -m benchmarks.kernels $(ARGS)
 
 clean:
 	rm -rf .venv .venv-test .venv-sanitize build .pytest_cache .mypy_cache .ruff_cache .hypothesis

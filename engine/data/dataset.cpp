@@ -1,7 +1,6 @@
 #include "data/dataset.hpp"
 
-#include <algorithm>
-#include <numeric>
+#include "data/radix_sort.hpp"
 
 namespace codt {
 
@@ -11,10 +10,7 @@ Dataset::Dataset(std::span<const double> x, std::uint32_t samples, std::uint32_t
     for (std::uint32_t f = 0; f < features; ++f) {
         for (std::uint32_t i = 0; i < samples; ++i) column[i] = x[static_cast<std::size_t>(i) * features + f];
         auto& order = orders_[f];
-        order.resize(samples);
-        std::iota(order.begin(), order.end(), 0u);
-        std::stable_sort(order.begin(), order.end(),
-                         [&](std::uint32_t a, std::uint32_t b) { return column[a] < column[b]; });
+        order = sorted_order(column);
         auto& rank = ranks_[f];
         auto& values = values_[f];
         rank.resize(samples);

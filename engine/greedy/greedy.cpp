@@ -1,40 +1,28 @@
 #include "greedy/greedy.hpp"
 
-#include <limits>
 #include <utility>
 #include <vector>
 
 namespace codt {
 
 GreedyTree grow_greedy(const Dataset& data, const Objective& objective, const Subset& subset,
-                       std::uint32_t depth, double lambda) {
+                       const FeatureOrder& order, std::uint32_t depth, double lambda) {
     GreedyTree leaf{objective.leaf_loss(subset), leaf_solution()};
-    if (depth == 0 || leaf.objective <= lambda) return leaf;
-
-    double best = std::numeric_limits<double>::infinity();
-    std::uint32_t feature = 0, threshold = 0;
-    std::vector<double> scores;
-    for (std::uint32_t f = 0; f < subset.features(); ++f) {
-        objective.split_scores(subset, f, scores);
-        for (std::uint32_t i = 0; i < scores.size(); ++i) {
-            if (scores[i] < best) {
-                best = scores[i];
-                feature = f;
-                threshold = i;
-            }
-        }
-    }
-    if (best == std::numeric_limits<double>::infinity()) return leaf;  // all rows are equal
-
-    Subset left, right;
+    if (depth == 0 || leaf.objective <= lambda || !order.splits) return leaf;
+    Subset sides[2];
     std::vector<std::uint32_t> scratch;
-    subset.split(feature, threshold, left, right, scratch);
-    GreedyTree l = grow_greedy(data, objective, left, depth - 1, lambda);
-    GreedyTree r = grow_greedy(data, objective, right, depth - 1, lambda);
-    const double total = l.objective + r.objective + lambda;
+    subset.split(order.best_feature, order.best_threshold, sides[0], sides[1], scratch);
+    GreedyTree trees[2];
+    for (int s = 0; s < 2; ++s) {
+        FeatureOrder below;
+        if (depth > 1) below = order_features(objective, sides[s], false);
+        trees[s] = grow_greedy(data, objective, sides[s], below, depth - 1, lambda);
+    }
+    const double total = trees[0].objective + trees[1].objective + lambda;
     if (total >= leaf.objective) return leaf;
-    return {total, split_solution(feature, subset.threshold_value(data, feature, threshold),
-                                  std::move(l.solution), std::move(r.solution))};
+    const double threshold = subset.threshold_value(data, order.best_feature, order.best_threshold);
+    return {total, split_solution(order.best_feature, threshold, std::move(trees[0].solution),
+                                  std::move(trees[1].solution))};
 }
 
 }  // namespace codt

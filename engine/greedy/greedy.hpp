@@ -6,6 +6,7 @@
 
 #include "data/subset.hpp"
 #include "objectives/objective.hpp"
+#include "strategies/feature_order.hpp"
 #include "tree/solution.hpp"
 
 namespace codt {
@@ -15,7 +16,8 @@ struct GreedyTree {
     Solution solution;
 };
 
+// `order` is that of the subset.
 GreedyTree grow_greedy(const Dataset& data, const Objective& objective, const Subset& subset,
-                       std::uint32_t depth, double lambda);
+                       const FeatureOrder& order, std::uint32_t depth, double lambda);
 
 }  // namespace codt

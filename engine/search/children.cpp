@@ -192,12 +192,14 @@ void Children::inherited(Slot interval, std::uint32_t t, double& left, double& r
     inherited_bounds(open_interval(interval), t, settings_->bounds, worst_, left, right);
 }
 
-void Children::upper_bounds(std::uint32_t feature, const std::vector<std::uint32_t>& thresholds, double* left, double* right) {
+void Children::upper_bounds(std::uint32_t feature, const std::vector<std::uint32_t>& thresholds, double* left,
+                            double* right) {
     std::fill_n(left, thresholds.size(), infinity);
     std::fill_n(right, thresholds.size(), infinity);
     if (!settings_->bounds.similarity()) return;
     std::size_t j = 0;
-    for (Slot slot = first_of_feature_[feature]; slot != none && j < thresholds.size(); slot = (*this)[slot].next) {
+    for (Slot slot = first_of_feature_[feature]; slot != none && j < thresholds.size();
+         slot = (*this)[slot].next) {
         if ((*this)[slot].kind != Child::Kind::interval) continue;
         const OpenInterval interval = open_interval(slot);
         for (; j < thresholds.size() && thresholds[j] <= interval.last; ++j)

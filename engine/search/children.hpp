@@ -86,9 +86,10 @@ class Children {
     // Bounds on the two subproblems of threshold t of an interval that its neighbours imply.
     void inherited(Slot interval, std::uint32_t t, double& left, double& right);
 
-    // Upper bounds on the subproblems of open thresholds of a feature (ascending), all of whose AND nodes are solved
-    // exactly; infinite where the similarity bounds are off.
-    void upper_bounds(std::uint32_t feature, const std::vector<std::uint32_t>& thresholds, double* left, double* right);
+    // Upper bounds on the subproblems of open thresholds of a feature (ascending), all of whose AND nodes are
+    // solved exactly; infinite where the similarity bounds are off.
+    void upper_bounds(std::uint32_t feature, const std::vector<std::uint32_t>& thresholds, double* left,
+                      double* right);
 
     // All open thresholds of a feature, ascending.
     void open_thresholds(std::uint32_t feature, std::vector<std::uint32_t>& thresholds) const;

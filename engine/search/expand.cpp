@@ -108,7 +108,8 @@ void Search::open(OrNode& node) {
         return;
     }
     if (&node == &root_ && terminal_root() && root_.depth == 1) return;
-    node.order = order_features(*objective_, node.subset, options_.strategy.needs_discrepancy());
+    if (&node != &root_)
+        node.order = order_features(*objective_, node.subset, options_.strategy.needs_discrepancy());
     node.children.reset(settings_, options_.strategy, *objective_, node.subset, node.order, node.depth,
                         split_lower, random_);
 }

@@ -35,8 +35,11 @@ Search::Search(std::shared_ptr<const Dataset> data, std::shared_ptr<const Object
     root_.incumbent = objective_->leaf_loss(root_.subset);
     root_.solution = leaf_solution();
     settings_ = make_settings(options_, *objective_, root_.incumbent);
-    if (options_.greedy && root_.depth > 0) {
-        GreedyTree greedy = grow_greedy(*data_, *objective_, root_.subset, root_.depth, settings_.lambda);
+    if (root_.depth > 0)
+        root_.order = order_features(*objective_, root_.subset, options_.strategy.needs_discrepancy());
+    if (options_.greedy) {
+        GreedyTree greedy =
+            grow_greedy(*data_, *objective_, root_.subset, root_.order, root_.depth, settings_.lambda);
         if (greedy.objective < root_.incumbent) {
             root_.incumbent = greedy.objective;
             root_.solution = std::move(greedy.solution);

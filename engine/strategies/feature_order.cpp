@@ -28,7 +28,15 @@ FeatureOrder order_features(const Objective& objective, const Subset& subset, bo
     std::vector<double> scores;
     for (std::uint32_t f = 0; f < subset.features(); ++f) {
         objective.split_scores(subset, f, scores);
-        if (!scores.empty()) best[f] = *std::min_element(scores.begin(), scores.end());
+        if (!scores.empty()) {
+            const auto least = std::min_element(scores.begin(), scores.end());
+            best[f] = *least;
+            if (!order.splits || best[f] < best[order.best_feature]) {
+                order.splits = true;
+                order.best_feature = f;
+                order.best_threshold = static_cast<std::uint32_t>(least - scores.begin());
+            }
+        }
         if (with_discrepancy) order.discrepancy[f] = positions(scores);
     }
     order.rank = positions(best);

@@ -11,6 +11,8 @@
 namespace codt {
 
 struct FeatureOrder {
+    bool splits = false;                                  // whether any feature can be split on
+    std::uint32_t best_feature = 0, best_threshold = 0;   // the split of lowest impurity
     std::vector<std::uint32_t> rank;                      // per feature, zero-based
     std::vector<std::vector<std::uint32_t>> discrepancy;  // per feature and threshold, if asked for
 };

@@ -19,7 +19,8 @@ inline constexpr std::uint32_t block_size = 64;
 // Counters of 16 bits serve subsets up to this size.
 inline constexpr std::uint32_t narrow_limit = 32767;
 
-// Calls visit(begin, end, first_group, groups) for every block; `ends` are the ends of the groups of equal values.
+// Calls visit(begin, end, first_group, groups) for every block; `ends` are the ends of the groups of equal
+// values.
 template <class Visit>
 void for_each_block(std::span<const std::uint32_t> ends, Visit&& visit) {
     std::uint32_t begin = 0;

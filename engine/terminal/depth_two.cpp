@@ -23,7 +23,8 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
     const double tolerance = settings_.tolerance;
     DepthTwoResult result;
     result.upper = objective_.leaf_loss(subset);
-    const NodeBound bound = node_bound(objective_, subset, 2, result.upper, settings_, std::min(result.upper, limits.upper) - tolerance);
+    const NodeBound bound = node_bound(objective_, subset, 2, result.upper, settings_,
+                                       std::min(result.upper, limits.upper) - tolerance);
     result.lower = std::max(limits.lower, bound.any);
     const auto cutoff = [&] { return std::min(result.upper, limits.upper); };
     if (!subset.has_thresholds() || result.upper <= bound.split + tolerance) {

@@ -2,12 +2,13 @@
 //
 //     head(p) + tail(p),   head(p) = max_c a_c(p),   tail(p) = max_c (n_c - a_c(p)),
 //
-// where a_c(p) counts the side's samples of class c before p. head only grows along the order and tail only falls,
-// so head at a block's end plus tail at its start, or at any place before, bounds every boundary in the block (see
-// blocks.hpp). If that does not suffice, a sharper bound leaves out the pairs in which head and tail are the same
-// class: these are leaves. While no bound beats the best found so far, in any lane on either side, only counts are
-// needed, and these do not depend on the order inside the block: its samples are grouped by class, and each group is
-// counted in a register. A block that might do better is walked twice, backwards for tail and forwards for head.
+// where a_c(p) counts the side's samples of class c before p. head only grows along the order and tail only
+// falls, so head at a block's end plus tail at its start, or at any place before, bounds every boundary in
+// the block (see blocks.hpp). If that does not suffice, a sharper bound leaves out the pairs in which head
+// and tail are the same class: these are leaves. While no bound beats the best found so far, in any lane on
+// either side, only counts are needed, and these do not depend on the order inside the block: its samples are
+// grouped by class, and each group is counted in a register. A block that might do better is walked twice,
+// backwards for tail and forwards for head.
 #include "terminal/many_class_scan.hpp"
 
 #include <algorithm>
@@ -119,7 +120,8 @@ struct ManyClassPass {
     }
 
     // Samples of class c behind a place, given the left side's count before it and that of both sides.
-    CODT_INLINE static void behind(const ClassCounts<Int>& table, std::uint32_t c, const P& count, Int passed, Both& rest) {
+    CODT_INLINE static void behind(const ClassCounts<Int>& table, std::uint32_t c, const P& count, Int passed,
+                                   Both& rest) {
         load_row(rest.left, table.left_total, c);
         rest.left.subtract(count);
         P other = count;
@@ -147,10 +149,10 @@ struct ManyClassPass {
         }
     }
 
-    // Most that a head of one class at the block's end and a tail of another at its start can give together, and
-    // the tail at the block's end.
-    CODT_INLINE static void pair_bound(const ClassCounts<Int>& table, const Both& first, const Both& second, Both& bound,
-                                       Both& end_tail) {
+    // Most that a head of one class at the block's end and a tail of another at its start can give together,
+    // and the tail at the block's end.
+    CODT_INLINE static void pair_bound(const ClassCounts<Int>& table, const Both& first, const Both& second,
+                                       Both& bound, Both& end_tail) {
         bound.fill(0);
         end_tail.fill(0);
         for (std::uint32_t c = 0; c < table.classes; ++c) {
@@ -184,9 +186,10 @@ struct ManyClassPass {
         return any_negative(slack);
     }
 
-    // Visits the boundaries inside a block: from its end with the tail there back to its start, and forth again.
-    CODT_INLINE void walk(const Stream<Int>& stream, std::uint32_t begin, const Block& block, const std::uint8_t* bucket,
-                          ClassCounts<Int>& table, Both head, Both tail) {
+    // Visits the boundaries inside a block: from its end with the tail there back to its start, and forth
+    // again.
+    CODT_INLINE void walk(const Stream<Int>& stream, std::uint32_t begin, const Block& block,
+                          const std::uint8_t* bucket, ClassCounts<Int>& table, Both head, Both tail) {
         Both tails[block_size];
         for (std::uint32_t k = block.end; k-- > begin;) {
             tails[k - begin] = tail;
@@ -219,14 +222,16 @@ struct ManyClassPass {
     }
 
     // Counts the samples of a block and raises the heads to its end.
-    CODT_INLINE static void count_block(const Stream<Int>& stream, std::uint32_t first_run, std::uint32_t last_run,
-                                        std::uint32_t k, const std::uint8_t* bucket, ClassCounts<Int>& table, Both& head) {
+    CODT_INLINE static void count_block(const Stream<Int>& stream, std::uint32_t first_run,
+                                        std::uint32_t last_run, std::uint32_t k, const std::uint8_t* bucket,
+                                        ClassCounts<Int>& table, Both& head) {
         for (std::uint32_t run = first_run; run < last_run; ++run) {
             const std::uint32_t c = stream.runs[run].label;
             const std::uint32_t length = stream.runs[run].length;
             Both count;
             load_row(count.left, table.counts, c);
-            for (const std::uint32_t stop = k + length; k < stop; ++k) count.left.add_row(plus[bucket[stream.grouped[k]]]);
+            for (const std::uint32_t stop = k + length; k < stop; ++k)
+                count.left.add_row(plus[bucket[stream.grouped[k]]]);
             store_row(count.left, table.counts, c);
             table.passed[c] = static_cast<Int>(table.passed[c] + static_cast<Int>(length));
             count.right = count.left;
@@ -260,7 +265,8 @@ struct ManyClassPass {
                     pair_bound(table, tail, second, bound, end_tail);
                     if (beaten_by(bound)) {
                         offer(next, end_tail);
-                        if (block.several && beaten_by(bound)) walk(stream, begin, block, bucket, table, head, end_tail);
+                        if (block.several && beaten_by(bound))
+                            walk(stream, begin, block, bucket, table, head, end_tail);
                     }
                 }
             }
@@ -280,8 +286,8 @@ struct ManyClassPass {
 template <class Int>
 struct ManyClassKernel {
     template <std::size_t Bytes>
-    CODT_INLINE static void run(const Stream<Int>* stream, const std::uint8_t* bucket, ClassCounts<Int>* table,
-                                Best<Int>* best) {
+    CODT_INLINE static void run(const Stream<Int>* stream, const std::uint8_t* bucket,
+                                ClassCounts<Int>* table, Best<Int>* best) {
         ManyClassPass<Int, Bytes> pass;
         pass.best.left.load(best->left);
         pass.best.right.load(best->right);
@@ -318,8 +324,8 @@ class ManyClassScan {
         streams_.clear();
         for_each_stream(subset, feature_rank, [&](std::uint32_t f) {
             streams_.push_back({subset.order(f).data(), subset.group_end(f).data(), label_.data(),
-                                grouped_.data() + static_cast<std::size_t>(f) * size_, runs_.data() + first_[f].run,
-                                blocks_.data() + first_[f].block,
+                                grouped_.data() + static_cast<std::size_t>(f) * size_,
+                                runs_.data() + first_[f].run, blocks_.data() + first_[f].block,
                                 static_cast<std::uint32_t>(first_[f + 1].block - first_[f].block)});
         });
     }
@@ -353,7 +359,8 @@ class ManyClassScan {
     using Kernel = void (*)(const Stream<Int>*, const std::uint8_t*, ClassCounts<Int>*, Best<Int>*);
 
     static Kernel kernel(KernelPath path) {
-        return kernel_function<ManyClassKernel<Int>, const Stream<Int>*, const std::uint8_t*, ClassCounts<Int>*, Best<Int>*>(path);
+        return kernel_function<ManyClassKernel<Int>, const Stream<Int>*, const std::uint8_t*,
+                               ClassCounts<Int>*, Best<Int>*>(path);
     }
 
     // Correct samples out of n for a known number of errors that some split attains.
@@ -386,8 +393,8 @@ class ManyClassScan {
         const std::size_t first = runs_.size();
         std::vector<std::uint32_t>& start = class_start_;
         start.assign(totals_.size(), 0);
-        for_each_block(subset.group_end(f), [&](std::uint32_t begin, std::uint32_t end, std::uint32_t first_group,
-                                                std::uint32_t groups) {
+        for_each_block(subset.group_end(f), [&](std::uint32_t begin, std::uint32_t end,
+                                                std::uint32_t first_group, std::uint32_t groups) {
             const std::size_t block_first = runs_.size();
             for (std::uint32_t k = begin; k < end; ++k) {
                 const std::uint32_t c = label_[order[k]];
@@ -399,9 +406,11 @@ class ManyClassScan {
                 start[runs_[r].label] = position;
                 position += runs_[r].length;
             }
-            for (std::uint32_t k = begin; k < end; ++k) grouped[start[label_[order[k]]]++] = static_cast<Id>(order[k]);
+            for (std::uint32_t k = begin; k < end; ++k)
+                grouped[start[label_[order[k]]]++] = static_cast<Id>(order[k]);
             for (std::size_t r = block_first; r < runs_.size(); ++r) start[runs_[r].label] = 0;
-            blocks_.push_back({end, static_cast<std::uint32_t>(runs_.size() - first), first_group, groups > 1});
+            blocks_.push_back(
+                {end, static_cast<std::uint32_t>(runs_.size() - first), first_group, groups > 1});
         });
     }
 

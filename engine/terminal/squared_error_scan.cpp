@@ -135,8 +135,8 @@ struct SquaredErrorPass {
         }
     }
 
-    CODT_INLINE void walk(const Stream& stream, std::uint32_t p, const Block& block, const std::uint8_t* bucket,
-                          const double* y, double total) {
+    CODT_INLINE void walk(const Stream& stream, std::uint32_t p, const Block& block,
+                          const std::uint8_t* bucket, const double* y, double total) {
         P sum = s, count = k;
         for (const std::uint32_t* group = stream.group_end + block.first_group; p < block.end; ++group) {
             for (; p < *group; ++p) {
@@ -190,7 +190,8 @@ struct SquaredErrorPass {
 
 struct SquaredErrorKernel {
     template <std::size_t Bytes>
-    CODT_INLINE static void run(const Stream* stream, const std::uint8_t* bucket, const double* y, Side* sides) {
+    CODT_INLINE static void run(const Stream* stream, const std::uint8_t* bucket, const double* y,
+                                Side* sides) {
         SquaredErrorPass<Bytes> pass;
         pass.left.load(sides[0]);
         pass.right.load(sides[1]);
@@ -204,7 +205,8 @@ class SquaredErrorScanner final : public Scanner {
  public:
     SquaredErrorScanner(std::span<const double> y, KernelPath path)
         : y_(y),
-          pass_(kernel_function<SquaredErrorKernel, const Stream*, const std::uint8_t*, const double*, Side*>(path)) {}
+          pass_(kernel_function<SquaredErrorKernel, const Stream*, const std::uint8_t*, const double*, Side*>(
+              path)) {}
 
     std::uint32_t lanes() const override { return lanes_of_doubles; }
 
@@ -257,8 +259,8 @@ class SquaredErrorScanner final : public Scanner {
         const std::size_t base = static_cast<std::size_t>(f) * subset_->size();
         const auto order = subset_->order(f);
         first_block_.push_back(blocks_.size());
-        for_each_block(subset_->group_end(f), [&](std::uint32_t begin, std::uint32_t end, std::uint32_t first_group,
-                                                  std::uint32_t groups) {
+        for_each_block(subset_->group_end(f), [&](std::uint32_t begin, std::uint32_t end,
+                                                  std::uint32_t first_group, std::uint32_t groups) {
             std::uint32_t front = begin;
             std::uint32_t back = end;
             double positive = 0, negative = 0;
@@ -287,7 +289,8 @@ class SquaredErrorScanner final : public Scanner {
     }
 
     // Count, mean and squared error of both sides of every threshold; thresholds are ascending.
-    void sum_sides(std::uint32_t f, std::span<const std::uint32_t> thresholds, Side* sides, double (*error)[lanes_of_doubles]) const {
+    void sum_sides(std::uint32_t f, std::span<const std::uint32_t> thresholds, Side* sides,
+                   double (*error)[lanes_of_doubles]) const {
         const auto order = subset_->order(f);
         const auto ends = subset_->group_end(f);
         const double n = subset_->size();

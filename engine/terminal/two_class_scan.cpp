@@ -93,7 +93,8 @@ struct TwoClassPass {
             P ones, zeros;
             ones.fill(0);
             zeros.fill(0);
-            for (std::uint32_t k = begin; k < block.middle; ++k) ones.add_row(plus[bucket[stream.grouped[k]]]);
+            for (std::uint32_t k = begin; k < block.middle; ++k)
+                ones.add_row(plus[bucket[stream.grouped[k]]]);
             for (std::uint32_t k = block.middle; k < block.end; ++k)
                 zeros.add_row(plus[bucket[stream.grouped[k]]]);
             const Int block_ones = static_cast<Int>(block.middle - begin);
@@ -176,7 +177,8 @@ class TwoClassScan {
         streams_.clear();
         for_each_stream(subset, feature_rank, [&](std::uint32_t f) {
             streams_.push_back({subset.order(f).data(), subset.group_end(f).data(), label_.data(),
-                                grouped_.data() + static_cast<std::size_t>(f) * size, blocks_.data() + first_block_[f],
+                                grouped_.data() + static_cast<std::size_t>(f) * size,
+                                blocks_.data() + first_block_[f],
                                 static_cast<std::uint32_t>(first_block_[f + 1] - first_block_[f])});
         });
     }
@@ -227,7 +229,8 @@ class TwoClassScan {
     using Kernel = void (*)(const Stream<Int>*, const std::uint8_t*, Extremes<Int>*);
 
     static Kernel kernel(KernelPath path) {
-        return kernel_function<TwoClassKernel<Int>, const Stream<Int>*, const std::uint8_t*, Extremes<Int>*>(path);
+        return kernel_function<TwoClassKernel<Int>, const Stream<Int>*, const std::uint8_t*, Extremes<Int>*>(
+            path);
     }
 
     void fill_stream(std::uint32_t f) {
@@ -235,8 +238,8 @@ class TwoClassScan {
         const auto order = subset_->order(f);
         Id* grouped = grouped_.data() + base;
         first_block_.push_back(blocks_.size());
-        for_each_block(subset_->group_end(f), [&](std::uint32_t begin, std::uint32_t end, std::uint32_t first_group,
-                                                  std::uint32_t groups) {
+        for_each_block(subset_->group_end(f), [&](std::uint32_t begin, std::uint32_t end,
+                                                  std::uint32_t first_group, std::uint32_t groups) {
             std::uint32_t front = begin;
             std::uint32_t back = end;
             for (std::uint32_t k = begin; k < end; ++k) {
@@ -251,8 +254,9 @@ class TwoClassScan {
         });
     }
 
-    // The extremes that a side starts with. A boundary behind the last sample is a leaf, so zero and the side's whole
-    // sum are extremes; and so is what it takes to reach `known`, a number of errors that some split attains.
+    // The extremes that a side starts with. A boundary behind the last sample is a leaf, so zero and the
+    // side's whole sum are extremes; and so is what it takes to reach `known`, a number of errors that some
+    // split attains.
     static void start(int n0, int n1, int sum, double known, Int& low, Int& high) {
         int least = std::min(0, sum);
         int most = std::max(0, sum);
