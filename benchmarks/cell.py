@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.machine import engine_build
 from benchmarks.synthetic import labels, scores
 from benchmarks.work import SYNTHETIC_FEATURES, synthetic_shape
 from codt import OptimalTreeClassifier, OptimalTreeRegressor
@@ -43,7 +44,9 @@ def run_cell(
     """Fit, several times if that is quick; return the outcome of the first fit and the seconds of all."""
     fit = _codt(task, depth, time_limit) if method == "codt" else _pycontree(depth, time_limit)
     rng = np.random.default_rng(0)
-    fit(rng.random((50, 2)), rng.integers(2, size=50).astype(y.dtype))  # what the first call loads and sets up
+    fit(
+        rng.random((50, 2)), rng.integers(2, size=50).astype(y.dtype)
+    )  # what the first call loads and sets up
     before = _resident_bytes()
     outcome = fit(X, y)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
@@ -52,6 +55,7 @@ def run_cell(
         seconds.append(fit(X, y)["seconds"])
     return {
         **outcome,
+        **({"build": engine_build()} if method == "codt" else {}),
         "seconds": seconds,
         "n_samples": X.shape[0],
         "n_features": X.shape[1],

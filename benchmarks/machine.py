@@ -28,7 +28,7 @@ def describe() -> dict[str, str | int]:
         "numpy": metadata.version("numpy"),
         "codt": metadata.version("codt"),
         "pycontree": _version("pycontree"),
-        "build": _build(),
+        "build": engine_build(),
     }
 
 
@@ -59,9 +59,12 @@ def _version(package: str) -> str:
         return ""
 
 
-def _build() -> str:
+def engine_build() -> str:
+    """Return a digest of the compiled engine; empty if it cannot be found."""
     files = metadata.files("codt") or []
-    engines = [Path(str(file.locate())) for file in files if file.name.startswith("_core.") and file.suffix == ".so"]
+    engines = [
+        Path(str(file.locate())) for file in files if file.name.startswith("_core.") and file.suffix == ".so"
+    ]
     return hashlib.sha256(engines[0].read_bytes()).hexdigest()[:12] if engines else ""
 
 

@@ -41,7 +41,10 @@ class Journal:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not keep:
             path.unlink(missing_ok=True)
-        return cls(path, read_records(path))
+        records = read_records(path)
+        if records:
+            path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+        return cls(path, records)
 
     def append(self, record: Record) -> None:
         """Add a record, at once in the file as well."""
@@ -50,12 +53,12 @@ class Journal:
             file.write(json.dumps(record) + "\n")
 
     def find(self, cell: Cell, turn: int, time_limit: float, build: str) -> Record | None:
-        """Return what came of a cell before, if it still holds: the same build of codt, no smaller limit."""
+        """Return what came of a cell before, if that holds: same build of codt, no lower limit, no crash."""
         for record in reversed(self.records):
             same = record["kind"] == "cell" and record_key(record) == cell.key and record["turn"] == turn
             if same and (cell.method != "codt" or record["build"] == build):
-                enough = record["status"] == "optimal" or record["time_limit"] >= time_limit
-                return record if enough else None
+                limited = record["status"] != CRASH and record["time_limit"] >= time_limit
+                return record if limited or record["status"] == "optimal" else None
         return None
 
 
@@ -63,13 +66,8 @@ def read_records(path: Path) -> list[Record]:
     """Read a file of results; a last line that was cut off is left out."""
     if not path.exists():
         return []
-    records = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
-            records.append(json.loads(line))
-        except json.JSONDecodeError:
-            continue
-    return records
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    return [json.loads(line) for line in lines if line.endswith("\n")]
 
 
 def record_key(record: Record) -> tuple[str, str, int]:

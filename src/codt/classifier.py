@@ -82,7 +82,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
             Their labels: numbers or strings.
         """
         search = self._search(X, y)
-        self.loss_ = int(search.loss)
+        self.loss_ = round(self.tree_.total_loss)
         self.classes_ = search.classes
         return self
 

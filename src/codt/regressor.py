@@ -79,7 +79,8 @@ class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
         y : array-like of shape (n_samples,)
             The numbers to predict.
         """
-        self.loss_ = float(self._search(X, y).loss)
+        self._search(X, y)
+        self.loss_ = self.tree_.total_loss
         return self
 
     def predict(self, X: ArrayLike) -> Floats:
