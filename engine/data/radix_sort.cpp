@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <numeric>
+#include <utility>
 
 namespace codt {
 
 namespace {
-
-struct Entry {
-    std::uint64_t key;
-    std::uint32_t index;
-};
 
 // Bits whose unsigned order is the order of the doubles.
 std::uint64_t sort_key(double value) {
@@ -20,12 +17,36 @@ std::uint64_t sort_key(double value) {
     return bits & sign ? ~bits : bits | sign;
 }
 
+struct Entry {
+    std::uint32_t key;  // the upper half of the bits
+    std::uint32_t index;
+};
+
 constexpr unsigned digit_bits = 11;
-constexpr unsigned digits = 6;  // 66 bits
+constexpr unsigned digits = 3;
 constexpr std::size_t buckets = std::size_t{1} << digit_bits;
 
-std::size_t digit(std::uint64_t key, unsigned d) {
+std::size_t digit(std::uint32_t key, unsigned d) {
     return (key >> (d * digit_bits)) & (buckets - 1);
+}
+
+void sort_by_upper_half(std::vector<Entry>& entries) {
+    std::array<std::array<std::uint32_t, buckets>, digits> counts{};
+    for (const Entry& entry : entries)
+        for (unsigned d = 0; d < digits; ++d) ++counts[d][digit(entry.key, d)];
+    std::vector<Entry> other(entries.size());
+    for (unsigned d = 0; d < digits; ++d) {
+        auto& count = counts[d];
+        if (count[digit(entries[0].key, d)] == entries.size()) continue;  // the same digit everywhere
+        std::uint32_t start = 0;
+        for (std::uint32_t& c : count) {
+            const std::uint32_t size = c;
+            c = start;
+            start += size;
+        }
+        for (const Entry& entry : entries) other[count[digit(entry.key, d)]++] = entry;
+        std::swap(entries, other);
+    }
 }
 
 // Below this many values the counters cost more than comparisons.
@@ -35,32 +56,31 @@ constexpr std::size_t few = 1024;
 
 std::vector<std::uint32_t> sorted_order(std::span<const double> column) {
     const std::size_t n = column.size();
-    std::vector<Entry> entries(n);
-    for (std::size_t i = 0; i < n; ++i) entries[i] = {sort_key(column[i]), static_cast<std::uint32_t>(i)};
-    if (n < few) {
-        std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-            return a.key != b.key ? a.key < b.key : a.index < b.index;
-        });
-    } else {
-        std::vector<std::array<std::uint32_t, buckets>> counts(digits);
-        for (const Entry& entry : entries)
-            for (unsigned d = 0; d < digits; ++d) ++counts[d][digit(entry.key, d)];
-        std::vector<Entry> other(n);
-        for (unsigned d = 0; d < digits; ++d) {
-            auto& count = counts[d];
-            if (count[digit(entries[0].key, d)] == n) continue;  // the same digit everywhere
-            std::uint32_t start = 0;
-            for (std::uint32_t& c : count) {
-                const std::uint32_t size = c;
-                c = start;
-                start += size;
-            }
-            for (const Entry& entry : entries) other[count[digit(entry.key, d)]++] = entry;
-            std::swap(entries, other);
-        }
-    }
     std::vector<std::uint32_t> order(n);
+    const auto before = [&](std::uint32_t a, std::uint32_t b) {
+        return column[a] != column[b] ? column[a] < column[b] : a < b;
+    };
+    if (n < few) {
+        std::iota(order.begin(), order.end(), 0u);
+        std::sort(order.begin(), order.end(), before);
+        return order;
+    }
+    std::vector<Entry> entries(n);
+    for (std::size_t i = 0; i < n; ++i)
+        entries[i] = {static_cast<std::uint32_t>(sort_key(column[i]) >> 32), static_cast<std::uint32_t>(i)};
+    sort_by_upper_half(entries);
     for (std::size_t i = 0; i < n; ++i) order[i] = entries[i].index;
+    // Values that share their upper half are mostly equal, or few.
+    for (std::size_t first = 0; first < n;) {
+        std::size_t last = first + 1;
+        bool sorted = true;
+        for (; last < n && entries[last].key == entries[first].key; ++last)
+            sorted = sorted && !(column[order[last]] < column[order[last - 1]]);
+        if (!sorted)
+            std::sort(order.begin() + static_cast<std::ptrdiff_t>(first),
+                      order.begin() + static_cast<std::ptrdiff_t>(last), before);
+        first = last;
+    }
     return order;
 }
 

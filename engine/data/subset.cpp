@@ -20,37 +20,6 @@ Subset::Subset(const Dataset& data) {
     }
 }
 
-Subset::Subset(const Dataset& data, std::span<const std::uint32_t> rows) {
-    resize(static_cast<std::uint32_t>(rows.size()), data.features());
-    std::copy(rows.begin(), rows.end(), sample_.begin());
-    // Few rows are sorted; many are picked from the sorted order of all.
-    const bool pick = size_ > data.samples() / 16;
-    constexpr std::uint32_t absent = 0xffffffffu;
-    std::vector<std::uint32_t> local(pick ? data.samples() : 0, absent);
-    if (pick)
-        for (std::uint32_t id = 0; id < size_; ++id) local[rows[id]] = id;
-    for (std::uint32_t f = 0; f < features_; ++f) {
-        const auto ranks = data.ranks(f);
-        std::uint32_t* const ordered = order_.data() + offset(f);
-        if (pick) {
-            std::uint32_t filled = 0;
-            for (const std::uint32_t row : data.order(f))
-                if (local[row] != absent) ordered[filled++] = local[row];
-        } else {
-            std::iota(ordered, ordered + size_, 0u);
-            std::sort(ordered, ordered + size_, [&](std::uint32_t a, std::uint32_t b) {
-                return ranks[rows[a]] != ranks[rows[b]] ? ranks[rows[a]] < ranks[rows[b]] : a < b;
-            });
-        }
-        std::uint32_t groups = 0;
-        for (std::uint32_t k = 0; k < size_; ++k) {
-            groups += k == 0 || ranks[rows[ordered[k]]] != ranks[rows[ordered[k - 1]]];
-            group_end_[offset(f) + groups - 1] = k + 1;
-        }
-        groups_[f] = groups;
-    }
-}
-
 void Subset::resize(std::uint32_t size, std::uint32_t features) {
     size_ = size;
     features_ = features;

@@ -21,7 +21,6 @@ class Subset {
  public:
     Subset() = default;
     explicit Subset(const Dataset& data);  // all samples
-    Subset(const Dataset& data, std::span<const std::uint32_t> rows);
 
     std::uint32_t size() const { return size_; }
     std::uint32_t features() const { return features_; }

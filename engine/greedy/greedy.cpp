@@ -9,14 +9,17 @@ GreedyTree grow_greedy(const Dataset& data, const Objective& objective, const Su
                        const FeatureOrder& order, std::uint32_t depth, double lambda) {
     GreedyTree leaf{objective.leaf_loss(subset), leaf_solution()};
     if (depth == 0 || leaf.objective <= lambda || !order.splits) return leaf;
-    Subset sides[2];
-    std::vector<std::uint32_t> scratch;
-    subset.split(order.best_feature, order.best_threshold, sides[0], sides[1], scratch);
-    GreedyTree trees[2];
-    for (int s = 0; s < 2; ++s) {
-        FeatureOrder below;
-        if (depth > 1) below = order_features(objective, sides[s], false);
-        trees[s] = grow_greedy(data, objective, sides[s], below, depth - 1, lambda);
+    GreedyTree trees[2] = {{0, leaf_solution()}, {0, leaf_solution()}};
+    if (depth == 1) {
+        objective.leaf_losses(subset, order.best_feature, order.best_threshold, trees[0].objective,
+                              trees[1].objective);
+    } else {
+        Subset sides[2];
+        std::vector<std::uint32_t> scratch;
+        subset.split(order.best_feature, order.best_threshold, sides[0], sides[1], scratch);
+        for (int s = 0; s < 2; ++s)
+            trees[s] = grow_greedy(data, objective, sides[s], order_features(objective, sides[s], false),
+                                   depth - 1, lambda);
     }
     const double total = trees[0].objective + trees[1].objective + lambda;
     if (total >= leaf.objective) return leaf;

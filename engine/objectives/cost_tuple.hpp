@@ -132,28 +132,47 @@ class CostTupleObjective : public Objective {
         right = cost_.loss(totals.data() + width);
     }
 
-    void split_scores(const Subset& subset, std::uint32_t f, std::vector<double>& scores) const override {
-        std::vector<double> total(cost_.size());
+    void split_scores(const Subset& subset, const ScoreVisitor& visit) const override {
+        std::vector<double> total(cost_.size()), scores;
         total_cost(cost_, subset, total.data());
-        scores.clear();
-        walk_thresholds(cost_, subset, f, total.data(),
-                        [&](std::uint32_t, const double* left, const double* right) {
-                            scores.push_back(-(cost_.purity(left) + cost_.purity(right)));
-                        });
+        for (std::uint32_t f = 0; f < subset.features(); ++f) {
+            scores.clear();
+            walk_thresholds(cost_, subset, f, total.data(),
+                            [&](std::uint32_t, const double* left, const double* right) {
+                                scores.push_back(-(cost_.purity(left) + cost_.purity(right)));
+                            });
+            visit(f, scores);
+        }
     }
 
-    Stump best_stump(const Subset& subset, double lambda) const override {
-        std::vector<double> total(cost_.size());
-        total_cost(cost_, subset, total.data());
+    Stump best_stump(const Dataset& data, std::span<const std::uint32_t> rows, double lambda) const override {
+        const std::size_t width = cost_.size();
+        std::vector<double> total(width, 0.0), left(width), right(width);
+        std::vector<std::uint8_t> here(data.samples(), 0);
+        for (const std::uint32_t row : rows) {
+            cost_.add(row, total.data());
+            here[row] = 1;
+        }
         Stump best;
         best.objective = cost_.loss(total.data());
-        for (std::uint32_t f = 0; f < subset.features(); ++f) {
+        for (std::uint32_t f = 0; f < data.features(); ++f) {
             if (best.objective <= lambda) break;
-            walk_thresholds(cost_, subset, f, total.data(),
-                            [&](std::uint32_t i, const double* left, const double* right) {
-                                const double objective = cost_.loss(left) + cost_.loss(right) + lambda;
-                                if (objective < best.objective) best = {objective, true, f, i};
-                            });
+            const auto ranks = data.ranks(f);
+            std::fill(left.begin(), left.end(), 0.0);
+            std::uint32_t last = 0;  // rank of the row before
+            bool any = false;
+            for (const std::uint32_t row : data.order(f)) {
+                if (!here[row]) continue;
+                if (any && ranks[row] != last) {
+                    for (std::size_t c = 0; c < width; ++c) right[c] = total[c] - left[c];
+                    const double objective = cost_.loss(left.data()) + cost_.loss(right.data()) + lambda;
+                    if (objective < best.objective)
+                        best = {objective, true, f, data.threshold_between(f, last, ranks[row])};
+                }
+                cost_.add(row, left.data());
+                last = ranks[row];
+                any = true;
+            }
         }
         return best;
     }

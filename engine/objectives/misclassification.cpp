@@ -44,24 +44,31 @@ class Misclassification final : public CostTupleObjective<ClassCount> {
 
     // The sums of squared counts change by a known amount with every sample, so a threshold costs two
     // divisions whatever the number of classes.
-    void split_scores(const Subset& subset, std::uint32_t f, std::vector<double>& scores) const override {
-        std::vector<double> left(cost().size(), 0.0), right(cost().size());
-        total_cost(cost(), subset, right.data());
-        double left_squares = 0, right_squares = 0;
-        for (const double count : right) right_squares += count * count;
-        const auto order = subset.order(f);
+    void split_scores(const Subset& subset, const ScoreVisitor& visit) const override {
         const auto samples = subset.samples();
-        const auto ends = subset.group_end(f);
-        scores.clear();
-        scores.reserve(ends.size());
-        std::uint32_t k = 0;
-        for (std::size_t i = 0; i + 1 < ends.size(); ++i) {
-            for (; k < ends[i]; ++k) {
-                const std::uint16_t label = cost().labels[samples[order[k]]];
-                left_squares += 2 * left[label]++ + 1;
-                right_squares -= 2 * right[label]-- - 1;
+        std::vector<std::uint16_t> labels(samples.size());
+        for (std::size_t id = 0; id < labels.size(); ++id) labels[id] = cost().labels[samples[id]];
+        std::vector<double> total(cost().size()), left, right, scores;
+        total_cost(cost(), subset, total.data());
+        double total_squares = 0;
+        for (const double count : total) total_squares += count * count;
+        for (std::uint32_t f = 0; f < subset.features(); ++f) {
+            left.assign(cost().size(), 0.0);
+            right = total;
+            double left_squares = 0, right_squares = total_squares;
+            const auto order = subset.order(f);
+            const auto ends = subset.group_end(f);
+            scores.clear();
+            std::uint32_t k = 0;
+            for (std::size_t i = 0; i + 1 < ends.size(); ++i) {
+                for (; k < ends[i]; ++k) {
+                    const std::uint16_t label = labels[order[k]];
+                    left_squares += 2 * left[label]++ + 1;
+                    right_squares -= 2 * right[label]-- - 1;
+                }
+                scores.push_back(-(left_squares / k + right_squares / (subset.size() - k)));
             }
-            scores.push_back(-(left_squares / k + right_squares / (subset.size() - k)));
+            visit(f, scores);
         }
     }
 

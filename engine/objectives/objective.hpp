@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -26,20 +27,22 @@ class Objective {
     virtual void leaf_losses(const Subset& subset, std::uint32_t f, std::uint32_t i, double& left,
                              double& right) const = 0;
 
-    // The score of every threshold of feature f, lower is better: the impurity that CART minimises
-    // (Gini for classes, squared error for numbers) up to a constant. Sets feature rank and split
-    // discrepancy (paper, "Limited discrepancy search").
-    virtual void split_scores(const Subset& subset, std::uint32_t f, std::vector<double>& scores) const = 0;
+    // The score of every threshold, lower is better: the impurity that CART minimises (Gini for classes,
+    // squared error for numbers) up to a constant. Sets feature rank and split discrepancy (paper, "Limited
+    // discrepancy search"). Calls visit once for each feature, in order.
+    using ScoreVisitor = std::function<void(std::uint32_t feature, const std::vector<double>& scores)>;
+    virtual void split_scores(const Subset& subset, const ScoreVisitor& visit) const = 0;
 
-    // The best depth-one subtree of a sample set, found by one pass per feature (used when a tree is
-    // read out, and for depth limit one).
+    // The best depth-one subtree of some rows, found by one pass over the sorted order of every feature (used
+    // when a tree is read out, and for depth limit one).
     struct Stump {
         double objective = 0;  // loss, plus lambda if it splits
         bool splits = false;   // false: a leaf is at least as good
         std::uint32_t feature = 0;
-        std::uint32_t threshold = 0;
+        double threshold = 0;
     };
-    virtual Stump best_stump(const Subset& subset, double lambda) const = 0;
+    virtual Stump best_stump(const Dataset& data, std::span<const std::uint32_t> rows,
+                             double lambda) const = 0;
 
     // Clustering lower bound (paper, "Lower bounds"): the loss of the best partition of the samples into
     // at most k groups, any partition allowed, for k = 1..count. Empty if the objective has none.

@@ -117,7 +117,7 @@ void Search::open(OrNode& node) {
 // A root within the terminal case is one expansion.
 bool Search::solve_terminal_root(StopCondition& stop) {
     if (root_.depth == 1) {
-        const auto stump = objective_->best_stump(root_.subset, settings_.lambda);
+        const auto stump = objective_->best_stump(*data_, root_.subset.samples(), settings_.lambda);
         root_.incumbent = stump.objective;
         root_.solution = stump_solution();
     } else {

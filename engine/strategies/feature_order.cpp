@@ -25,20 +25,17 @@ FeatureOrder order_features(const Objective& objective, const Subset& subset, bo
     FeatureOrder order;
     if (with_discrepancy) order.discrepancy.resize(subset.features());
     std::vector<double> best(subset.features(), std::numeric_limits<double>::infinity());
-    std::vector<double> scores;
-    for (std::uint32_t f = 0; f < subset.features(); ++f) {
-        objective.split_scores(subset, f, scores);
-        if (!scores.empty()) {
-            const auto least = std::min_element(scores.begin(), scores.end());
-            best[f] = *least;
-            if (!order.splits || best[f] < best[order.best_feature]) {
-                order.splits = true;
-                order.best_feature = f;
-                order.best_threshold = static_cast<std::uint32_t>(least - scores.begin());
-            }
-        }
+    objective.split_scores(subset, [&](std::uint32_t f, const std::vector<double>& scores) {
         if (with_discrepancy) order.discrepancy[f] = positions(scores);
-    }
+        if (scores.empty()) return;
+        const auto least = std::min_element(scores.begin(), scores.end());
+        best[f] = *least;
+        if (!order.splits || best[f] < best[order.best_feature]) {
+            order.splits = true;
+            order.best_feature = f;
+            order.best_threshold = static_cast<std::uint32_t>(least - scores.begin());
+        }
+    });
     order.rank = positions(best);
     return order;
 }

@@ -5,8 +5,6 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "data/subset.hpp"
-
 namespace codt {
 
 namespace {
@@ -23,11 +21,10 @@ class Reader {
             case SolutionNode::Kind::split:
                 return split(node.feature, node.threshold, rows, node.left.get(), node.right.get());
             case SolutionNode::Kind::stump: {
-                const Subset subset(data_, rows);
-                const auto stump = objective_.best_stump(subset, lambda_);
+                const auto stump = objective_.best_stump(data_, rows, lambda_);
                 if (!stump.splits) return add(rows);
-                const double threshold = subset.threshold_value(data_, stump.feature, stump.threshold);
-                return split(stump.feature, threshold, rows, leaf_solution().get(), leaf_solution().get());
+                return split(stump.feature, stump.threshold, rows, leaf_solution().get(),
+                             leaf_solution().get());
             }
         }
         return -1;
