@@ -18,13 +18,14 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import codt
-from codt import OptimalTreeClassifier, OptimalTreeRegressor, Search
+from codt import Heuristic, OptimalTreeClassifier, OptimalTreeRegressor, Search, Strategy
 from tests.support.checker import check_tree
 from tests.support.instances import Instance
 from tests.support.oracle import Oracle
@@ -328,3 +329,61 @@ def test_a_result_never_depends_on_what_ran_before() -> None:
 
 def test_the_version_is_a_version() -> None:
     assert codt.__version__.count(".") >= 1
+
+
+@pytest.mark.parametrize("make", ESTIMATORS)
+def test_a_fit_that_fails_leaves_nothing_behind(make: Any) -> None:
+    def refuse(*state: float) -> float:
+        raise RuntimeError("no")
+
+    X, y = load_iris(return_X_y=True)
+    model = make(max_depth=2).fit(X, y)
+    heuristic = Heuristic.function(refuse)
+    failing = Strategy("failing", priority=["heuristic"], left_right="heuristic", heuristic=heuristic)
+    with pytest.raises(RuntimeError, match="no"):
+        model.set_params(strategy=failing, max_depth=3).fit(X[:, :2], y)
+    with pytest.raises(NotFittedError):
+        model.predict(X[:, :2])
+    assert not hasattr(model, "n_features_in_")
+
+
+def test_a_search_that_runs_is_not_read_by_another_thread() -> None:
+    X, y = hard_problem()
+    search = Search(X, y, task="classification", max_depth=6)
+    thread = threading.Thread(target=search.run, kwargs={"time_limit": 1.0})
+    thread.start()
+    try:
+        time.sleep(0.3)
+        with pytest.raises(RuntimeError, match="running"):
+            _ = search.incumbent
+        with pytest.raises(RuntimeError, match="running"):
+            search._core.run()
+    finally:
+        thread.join()
+    assert search.incumbent.total_loss == search.bounds.upper
+
+
+def test_setting_up_is_part_of_the_time_limit() -> None:
+    X, y = hard_problem()
+    limits = []
+
+    class Watched(OptimalTreeClassifier):
+        pass
+
+    original = Search.run
+
+    def run(self: Search, time_limit: float | None = None, **others: Any) -> Any:
+        limits.append(time_limit)
+        return original(self, time_limit=time_limit, **others)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Search, "run", run)
+        Watched(max_depth=3, time_limit=0.5).fit(X, y)
+    assert 0 <= limits[0] < 0.5
+
+
+@pytest.mark.parametrize("name", ["max_depth", "time_limit", "n_jobs", "complexity_cost", "memory_limit"])
+def test_booleans_are_not_numbers(name: str) -> None:
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(TypeError, match=f"{name}=True"):
+        OptimalTreeClassifier(**{name: True}).fit(X, y)

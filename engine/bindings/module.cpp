@@ -7,6 +7,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
 #include <cmath>
 #include <exception>
 #include <limits>
@@ -145,6 +146,22 @@ class PySearch {
         search_ = std::make_unique<Search>(std::move(data), std::move(objective), std::move(options));
     }
 
+    // While it runs, the search belongs to one thread: the tree must not be read or the search run by
+    // another.
+    class Turn {
+     public:
+        explicit Turn(std::atomic<bool>& running) : running_(running) {
+            if (running_.exchange(true))
+                throw std::runtime_error("the search is running; wait until it has stopped");
+        }
+        ~Turn() { running_ = false; }
+        Turn(const Turn&) = delete;
+        Turn& operator=(const Turn&) = delete;
+
+     private:
+        std::atomic<bool>& running_;
+    };
+
     std::string run(std::optional<double> time_limit, const nb::object& max_expansions,
                     const nb::object& poll) {
         const double seconds = time_limit.value_or(std::numeric_limits<double>::infinity());
@@ -160,6 +177,7 @@ class PySearch {
         if (!poll.is_none() && !PyCallable_Check(poll.ptr()))
             refuse(std::string("poll: expected a function or None, got ") + nb::repr(poll).c_str());
 
+        const Turn turn(running_);
         // An exception from Python (a signal handler's too) waits here until the engine has stopped.
         std::exception_ptr raised;
         StopCondition stop(seconds, [&] {
@@ -196,14 +214,16 @@ class PySearch {
         return out;
     }
 
-    nb::object trace() const {
+    nb::object trace() {
+        const Turn turn(running_);
         std::vector<std::vector<double>> rows;
         for (const TracePoint& point : search_->trace())
             rows.push_back({point.seconds, static_cast<double>(point.expansions), point.lower, point.upper});
         return matrix_of(rows, 4);
     }
 
-    nb::dict tree() const {
+    nb::dict tree() {
+        const Turn turn(running_);
         FlatTree tree;
         {
             nb::gil_scoped_release unlocked;
@@ -220,7 +240,8 @@ class PySearch {
         return out;
     }
 
-    nb::list expansions() const {
+    nb::list expansions() {
+        const Turn turn(running_);
         nb::list out;
         for (const ExpansionRecord& record : search_->expansion_log()) {
             nb::list path;
@@ -235,6 +256,7 @@ class PySearch {
 
  private:
     HeldFunctions held_;
+    std::atomic<bool> running_{false};
     std::size_t value_columns_ = 1;
     std::unique_ptr<Search> search_;
 };

@@ -20,6 +20,7 @@
 #include <limits>
 #include <vector>
 
+#include "common/check.hpp"
 #include "data/subset.hpp"
 #include "objectives/objective.hpp"
 #include "search/settings.hpp"
@@ -37,6 +38,7 @@ class WorstCost {
     }
 
     double between(std::uint32_t f, std::uint32_t i, std::uint32_t j) {
+        CODT_CHECK(i <= j);
         if (!ready_[f]) {
             objective_->worst_costs(*subset_, f, tables_[f]);
             ready_[f] = 1;

@@ -93,9 +93,4 @@ void Subset::split(std::uint32_t f, std::uint32_t i, Subset& left, Subset& right
     }
 }
 
-std::size_t Subset::bytes() const {
-    return sizeof(std::uint32_t) *
-           (sample_.capacity() + order_.capacity() + group_end_.capacity() + groups_.capacity());
-}
-
 }  // namespace codt

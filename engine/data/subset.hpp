@@ -43,8 +43,6 @@ class Subset {
     void split(std::uint32_t f, std::uint32_t i, Subset& left, Subset& right,
                std::vector<std::uint32_t>& scratch) const;
 
-    std::size_t bytes() const;
-
  private:
     void resize(std::uint32_t size, std::uint32_t features);
     std::size_t offset(std::uint32_t f) const { return static_cast<std::size_t>(f) * size_; }

@@ -27,10 +27,4 @@ std::unique_ptr<Objective> make_objective(const std::string& name, std::span<con
     throw std::invalid_argument("objective: expected one of " + known + ", got '" + name + "'");
 }
 
-std::vector<std::string> objective_names() {
-    std::vector<std::string> names;
-    for (const Entry& entry : entries) names.emplace_back(entry.name);
-    return names;
-}
-
 }  // namespace codt

@@ -15,7 +15,6 @@ namespace codt {
 // `classes` counts the labels of a classification task; others ignore it.
 std::unique_ptr<Objective> make_objective(const std::string& name, std::span<const double> y,
                                           std::uint32_t classes);
-std::vector<std::string> objective_names();
 
 std::unique_ptr<Objective> make_misclassification(std::span<const double> y, std::uint32_t classes);
 std::unique_ptr<Objective> make_squared_error(std::span<const double> y);

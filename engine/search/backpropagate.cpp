@@ -3,6 +3,7 @@
 // rule out.
 #include <algorithm>
 
+#include "common/check.hpp"
 #include "search/search.hpp"
 
 namespace codt {
@@ -29,6 +30,8 @@ void Search::update(OrNode& node, Slot slot) {
     AndNode& and_node = node.and_node(slot);
     Branch& left = and_node.sides[0];
     Branch& right = and_node.sides[1];
+    CODT_CHECK(left.lower <= left.incumbent + settings_.tolerance);
+    CODT_CHECK(right.lower <= right.incumbent + settings_.tolerance);
     const double objective = settings_.lambda + left.incumbent + right.incumbent;
     if (objective < node.incumbent) {
         node.incumbent = objective;
@@ -54,6 +57,7 @@ void Search::close_and_node(OrNode& node, Slot slot) {
 void Search::refresh_bound(OrNode& node) {
     const double known = std::min({node.incumbent, node.children.closed_lower(), node.children.min_lower()});
     node.lower = std::max(node.lower, known);
+    CODT_CHECK(node.lower <= node.incumbent + settings_.tolerance);
     const double target = node.cutoff() - settings_.tolerance;
     if (node.children.empty() || node.children.min_lower() >= target ||
         node.lower >= node.incumbent - settings_.tolerance)

@@ -216,10 +216,6 @@ void Children::open_thresholds(std::uint32_t feature, std::vector<std::uint32_t>
     }
 }
 
-std::size_t Children::bytes() const {
-    return children_.capacity() * (sizeof(Child) + 2 * (sizeof(Slot) + sizeof(std::int32_t)));
-}
-
 // --- the list and the queues
 // ---------------------------------------------------------------------------------
 

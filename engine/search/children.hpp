@@ -94,8 +94,6 @@ class Children {
     // All open thresholds of a feature, ascending.
     void open_thresholds(std::uint32_t feature, std::vector<std::uint32_t>& thresholds) const;
 
-    std::size_t bytes() const;
-
  private:
     Child& at(Slot slot) { return children_[static_cast<std::size_t>(slot)]; }
     Slot allocate();

@@ -27,8 +27,4 @@ void OrNode::release_and_node(std::int32_t index) {
     unused_and_nodes.push_back(index);
 }
 
-std::size_t OrNode::bytes() const {
-    return sizeof(OrNode) + subset.bytes() + children.bytes() + and_nodes.capacity() * sizeof(AndNode);
-}
-
 }  // namespace codt

@@ -67,7 +67,6 @@ struct OrNode {
     }
     std::int32_t add_and_node(AndNode node);
     void release_and_node(std::int32_t index);
-    std::size_t bytes() const;
 };
 
 }  // namespace codt

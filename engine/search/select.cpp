@@ -1,6 +1,7 @@
 // Select (paper, Alg. 2): from the root down, the first child of an OR node by the strategy's priority, one
 // side of an AND node, until an interval of thresholds is reached. On the way down every node learns its
 // upper bound, and what can no longer improve the root is closed.
+#include "common/check.hpp"
 #include "search/search.hpp"
 
 namespace codt {
@@ -34,6 +35,7 @@ std::optional<Search::Selection> Search::select() {
         AndNode& and_node = node->and_node(slot);
         const int side = select_side(and_node);
         OrNode* below = and_node.sides[side].node.get();
+        CODT_CHECK(below != nullptr && below->parent == node && below->depth + 1 == node->depth);
         below->upper = relaxed - settings_.lambda - and_node.sides[1 - side].lower;
         node = below;
     }

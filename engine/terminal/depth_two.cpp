@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "bounds/lower_bounds.hpp"
+#include "common/check.hpp"
 
 namespace codt {
 
@@ -100,7 +101,14 @@ bool DepthTwoSolver::evaluate(const Subset& subset, std::uint32_t feature, StopC
     counters_.evaluations += batch_.size();
     counters_.scanned_samples += static_cast<std::uint64_t>(subset.size()) * subset.features();
     splits_.clear();
-    for (std::size_t j = 0; j < batch_.size(); ++j) splits_.push_back({batch_[j], left_[j], right_[j]});
+    for (std::size_t j = 0; j < batch_.size(); ++j) {
+        CODT_CHECK(left_[j] >= 0 && right_[j] >= 0);
+        CODT_CHECK(j == 0 || batch_[j - 1] < batch_[j]);
+        // L never falls and R never rises along a feature.
+        CODT_CHECK(j == 0 || left_[j - 1] <= left_[j] + settings_.tolerance);
+        CODT_CHECK(j == 0 || right_[j] <= right_[j - 1] + settings_.tolerance);
+        splits_.push_back({batch_[j], left_[j], right_[j]});
+    }
     return true;
 }
 

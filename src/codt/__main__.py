@@ -10,7 +10,7 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if error.name not in {"typer", "rich", "pandas"}:
             raise
-        sys.exit(f"The codt command needs {error.name}, which is not installed: pip install 'codt[cli]'")
+        sys.exit(f"The codt command needs {error.name}, which is not installed: pip install {error.name}")
     app()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from codt.options import ESTIMATOR_OPTIONS, SEARCH_OPTIONS, Task, constraints
+from codt.options import ESTIMATOR_OPTIONS, SEARCH_OPTIONS, Task, constraints, refuse_booleans
 from codt.search import Search, relative_gap
 from codt.strategy import Strategy
 from codt.tree import Tree
@@ -69,13 +70,22 @@ class BaseOptimalTree(BaseEstimator):
         self.verbose = verbose
 
     def _search(self, X: ArrayLike, y: ArrayLike) -> Search:
-        """Run the search to its end and keep what it found, all but the loss and the classes."""
+        """Run the search to its end and keep what it found, all but the loss and the classes.
+
+        What an earlier fit found is forgotten first: an estimator never mixes two fits.
+        """
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+            delattr(self, name)
         self._refuse_unsupported()
+        start = perf_counter()
         options = {option.name: getattr(self, option.name) for option in SEARCH_OPTIONS}
         search = Search(X, y, task=self._task, random_state=self.random_state, **options)
+        # Sorting the data and growing the greedy tree are part of the time.
+        limit = self.time_limit
+        status = search.run(time_limit=None if limit is None else max(0.0, limit - (perf_counter() - start)))
         # Search has checked the data; what is left is to record the number and the names of the features.
         validate_data(self, X, skip_check_array=True)
-        self.status_ = search.run(time_limit=self.time_limit)
+        self.status_ = status
         self.tree_ = search.incumbent
         self.penalty_ = search.penalty
         # The objective is that of the tree itself; the search's own sum may differ from it by rounding.
@@ -89,7 +99,11 @@ class BaseOptimalTree(BaseEstimator):
             print(self._summary())
         return search
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "tree_")
+
     def _refuse_unsupported(self) -> None:
+        refuse_booleans({option.name: getattr(self, option.name) for option in ESTIMATOR_OPTIONS})
         if self.memory_limit is not None:
             raise ValueError(f"memory_limit={self.memory_limit!r} is not supported yet; expected None.")
         if self.n_jobs != 1:

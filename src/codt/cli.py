@@ -49,23 +49,33 @@ def fit(
     complexity_cost: Annotated[float, typer.Option(help=_HELP["complexity_cost"])] = 0.0,
 ) -> None:
     """Fit an optimal tree to a CSV file; print it, its loss, the proof, and what CART gets."""
-    frame = pd.read_csv(data)
+    try:
+        frame = pd.read_csv(data)
+    except (ValueError, UnicodeDecodeError) as error:  # pandas' own errors are ValueErrors
+        raise typer.BadParameter(f"{data} is not a CSV file with a header: {error}") from error
     if target not in frame.columns:
-        raise typer.BadParameter(
-            f"{target!r} is not a column of {data}: {', '.join(map(str, frame.columns))}"
-        )
+        columns = ", ".join(map(str, frame.columns))
+        raise typer.BadParameter(f"{target!r} is not a column of {data}: {columns}", param_hint="--target")
     X, y = frame.drop(columns=target), frame[target]
+    if X.empty:
+        raise typer.BadParameter(
+            f"{data}: expected rows and a column beside {target!r}, got {len(X)} rows, {X.shape[1]} columns"
+        )
     text_columns = list(X.select_dtypes(exclude=["number", "bool"]).columns)
     if text_columns:
         raise typer.BadParameter(f"expected numbers in all columns but the target; text in: {text_columns}")
+    if y.isna().any():
+        missing = int(y.isna().sum())
+        raise typer.BadParameter(f"{missing} values are missing in {target!r}", param_hint="--target")
     make = OptimalTreeClassifier if _is_classification(task, y) else OptimalTreeRegressor
     model = make(max_depth=depth, strategy=strategy, time_limit=time_limit, complexity_cost=complexity_cost)
     start = perf_counter()
     try:
         model.fit(X, y)
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         raise typer.BadParameter(str(error)) from error
     seconds = perf_counter() - start
+    print(f"{model._task} of {target!r}: {len(X)} samples, {X.shape[1]} features, depth {depth}\n")
     # Plain print: rich would read brackets in column names as markup.
     print(model.export_text())
     print()
@@ -83,11 +93,10 @@ def _is_classification(task: TaskChoice, y: pd.Series[Any]) -> bool:
 @app.command()
 def strategies() -> None:
     """List the search strategies."""
-    table = Table("name", "priority", "left or right", "threshold", "heuristic", "description")
+    table = Table("name", "description")
+    table.columns[0].no_wrap = True
     for known in known_strategies().values():
-        formula = "" if known.heuristic is None else known.heuristic.formula
-        priority = ", ".join(known.priority)
-        table.add_row(known.name, priority, known.left_right, known.threshold, formula, known.description)
+        table.add_row(known.name, known.description)
     Console().print(table)
 
 

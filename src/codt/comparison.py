@@ -38,16 +38,16 @@ def report(model: BaseOptimalTree, cart: float, seconds: float) -> str:
     """Sum up a fitted estimator: its loss beside CART's, and what is proven."""
     unit = "misclassified" if model._task == "classification" else "squared error"
     if model.status_ == "optimal":
-        proof = "no tree of this depth does better"
+        proof = "no tree of this depth has a lower objective"
     else:
         proof = f"stopped by {model.status_}, at most {model.gap_:.2%} from the optimum"
     return "\n".join(
         (
             f"loss of this tree   {model.loss_:.10g} {unit}",
-            f"loss of CART        {cart:.10g} {unit}, at the same depth",
-            f"objective           {model.objective_:.10g} (loss and penalties)",
+            f"loss of CART        {cart:.10g} {unit}, at the same depth, without penalties",
+            f"objective           {model.objective_:.10g} (loss, and {model.penalty_:.6g} for every split)",
             f"lower bound         {model.lower_bound_:.10g}",
             f"status              {model.status_}: {proof}",
-            f"search              {model.n_expansions_} expansions in {seconds:.2f} s",
+            f"search              {seconds:.2f} s, expansions: {model.n_expansions_}",
         )
     )

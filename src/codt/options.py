@@ -156,6 +156,22 @@ def constraints(options: tuple[Option, ...]) -> dict[str, list[Any]]:
     return {option.name: list(option.constraints) for option in options}
 
 
+def refuse_booleans(values: dict[str, object]) -> None:
+    """Refuse True and False for options that are numbers; Python would take them for 1 and 0.
+
+    Examples
+    --------
+    >>> refuse_booleans({"max_depth": True})
+    Traceback (most recent call last):
+        ...
+    TypeError: max_depth=True: expected int from 0 to 64, got a bool.
+    """
+    for option in ESTIMATOR_OPTIONS:
+        value = values.get(option.name)
+        if isinstance(value, bool) and not {"boolean", "verbose"} & set(map(str, option.constraints)):
+            raise TypeError(f"{option.name}={value!r}: expected {option.type}, got a bool.")
+
+
 Documented = TypeVar("Documented", bound=type)
 
 

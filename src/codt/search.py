@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 
 from codt import _core
-from codt.options import RUN_OPTIONS, SEARCH_OPTIONS, Task, constraints
+from codt.options import RUN_OPTIONS, SEARCH_OPTIONS, Task, constraints, refuse_booleans
 from codt.strategy import Strategy, resolve_strategy
 from codt.tree import Tree
 from codt.validation import Floats, check_features, check_labels, check_targets
@@ -123,6 +123,7 @@ neighborhood_pruning, interval_shrinking, sub_interval_pruning, random_state
     ) -> None:
         values = {name: value for name, value in locals().items() if name in _CONSTRUCTOR_CONSTRAINTS}
         validate_parameter_constraints(_CONSTRUCTOR_CONSTRAINTS, values, caller_name="Search")
+        refuse_booleans(values)
         samples = check_features(X)
         self.task: Task = task
         self.classes: NDArray[Any] = np.empty(0)
@@ -182,6 +183,7 @@ neighborhood_pruning, interval_shrinking, sub_interval_pruning, random_state
         """
         values = {"time_limit": time_limit, "max_expansions": max_expansions, "poll": poll}
         validate_parameter_constraints(_RUN_CONSTRAINTS, values, caller_name="Search.run")
+        self._status = "interrupted"  # unless the call returns
         self._status = self._core.run(
             None if time_limit is None else float(time_limit),
             None if max_expansions is None else int(max_expansions),
@@ -190,8 +192,21 @@ neighborhood_pruning, interval_shrinking, sub_interval_pruning, random_state
         return self._status
 
     def step(self, n_expansions: int = 1) -> Status:
-        """Make at most ``n_expansions`` more expansions."""
-        return self.run(max_expansions=n_expansions)
+        """Make at most ``n_expansions`` more expansions.
+
+        Parameters
+        ----------
+        n_expansions : int, default=1
+            How many.
+
+        Returns
+        -------
+        status : {"optimal", "expansion-limit"}
+            As of :meth:`run`.
+        """
+        if isinstance(n_expansions, bool) or not isinstance(n_expansions, Integral) or n_expansions < 0:
+            raise ValueError(f"n_expansions={n_expansions!r}: expected a whole number of at least 0.")
+        return self.run(max_expansions=int(n_expansions))
 
     @property
     def status(self) -> Status | None:

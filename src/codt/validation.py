@@ -15,6 +15,9 @@ Floats = NDArray[np.float64]
 LARGEST_TARGET = 1e150
 SMALLEST_SPREAD = 1e-150
 
+# The core keeps labels in 16 bits.
+MOST_CLASSES = 65535
+
 
 def check_features(X: object) -> Floats:
     """Return the samples as a C-contiguous float64 matrix without NaN or infinity.
@@ -48,6 +51,8 @@ def check_labels(y: object, X: Floats) -> tuple[Floats, NDArray[Any]]:
     except TypeError as error:
         kinds = sorted({type(label).__name__ for label in labels})
         raise TypeError(f"y must hold class labels of one kind, got {' and '.join(kinds)}.") from error
+    if len(classes) > MOST_CLASSES:
+        raise ValueError(f"y holds {len(classes)} classes; expected at most {MOST_CLASSES}.")
     return codes.astype(np.float64), classes
 
 
@@ -105,7 +110,10 @@ def _first_text(values: object) -> str | None:
 def _as_column(y: object, X: Floats) -> NDArray[Any]:
     if y is None:
         raise ValueError("a supervised search requires y to be passed, but the target y is None.")
-    column: NDArray[Any] = column_or_1d(y, warn=True)
+    try:
+        column: NDArray[Any] = column_or_1d(y, warn=True)
+    except ValueError as error:
+        raise ValueError(f"y must be a vector, one entry for each sample. {error}") from error
     if len(column) != len(X):
         raise ValueError(
             f"y has {len(column)} entries, but X has {len(X)} samples; expected one entry for each sample."
