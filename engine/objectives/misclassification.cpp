@@ -5,7 +5,6 @@
 
 #include "bounds/clustering.hpp"
 #include "objectives/cost_tuple.hpp"
-#include "objectives/registry.hpp"
 #include "terminal/many_class_scan.hpp"
 #include "terminal/two_class_scan.hpp"
 

@@ -4,6 +4,10 @@
 
 namespace codt {
 
+// Each in a file of its own.
+std::unique_ptr<Objective> make_misclassification(std::span<const double> y, std::uint32_t classes);
+std::unique_ptr<Objective> make_squared_error(std::span<const double> y);
+
 namespace {
 
 struct Entry {

@@ -1,5 +1,5 @@
-// The objectives by name. A new one is a file of its own (see cost_tuple.hpp) and a row of the table in
-// registry.cpp.
+// The objectives by name. A new one is a file of its own in this folder (see cost_tuple.hpp) and a row of the
+// table in registry.cpp.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,5 @@ namespace codt {
 // `classes` counts the labels of a classification task; others ignore it.
 std::unique_ptr<Objective> make_objective(const std::string& name, std::span<const double> y,
                                           std::uint32_t classes);
-
-std::unique_ptr<Objective> make_misclassification(std::span<const double> y, std::uint32_t classes);
-std::unique_ptr<Objective> make_squared_error(std::span<const double> y);
 
 }  // namespace codt

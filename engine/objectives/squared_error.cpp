@@ -11,7 +11,6 @@
 
 #include "bounds/clustering.hpp"
 #include "objectives/cost_tuple.hpp"
-#include "objectives/registry.hpp"
 #include "terminal/squared_error_scan.hpp"
 
 namespace codt {
