@@ -56,12 +56,7 @@ class SquaredError final : public CostTupleObjective<Moments> {
     double clustering_limit(const Subset& subset, std::uint32_t count) const override {
         count = std::min(count, most_clusters);
         const auto samples = subset.samples();
-        double low = std::numeric_limits<double>::infinity();
-        double high = -low;
-        for (const std::uint32_t row : samples) {
-            low = std::min(low, cost().y[row]);
-            high = std::max(high, cost().y[row]);
-        }
+        const auto [low, high] = range(subset);
         if (!(high > low)) return 0.0;
         const double scale = count / (high - low);
         double tuples[most_clusters][3] = {};
@@ -79,12 +74,7 @@ class SquaredError final : public CostTupleObjective<Moments> {
     // the farther end of their range.
     void worst_costs(const Subset& subset, std::uint32_t f, std::vector<double>& worst) const override {
         const auto samples = subset.samples();
-        double low = std::numeric_limits<double>::infinity();
-        double high = -low;
-        for (const std::uint32_t row : samples) {
-            low = std::min(low, cost().y[row]);
-            high = std::max(high, cost().y[row]);
-        }
+        const auto [low, high] = range(subset);
         const auto order = subset.order(f);
         const auto ends = subset.group_end(f);
         worst.resize(ends.size());
@@ -122,6 +112,18 @@ class SquaredError final : public CostTupleObjective<Moments> {
     double unit() const override { return unit_; }
 
  private:
+    struct Range {
+        double low, high;
+    };
+    Range range(const Subset& subset) const {
+        Range range{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+        for (const std::uint32_t row : subset.samples()) {
+            range.low = std::min(range.low, cost().y[row]);
+            range.high = std::max(range.high, cost().y[row]);
+        }
+        return range;
+    }
+
     long double exact_mean(std::span<const std::uint32_t> rows) const {
         long double sum = 0;
         for (const std::uint32_t row : rows) sum += original_[row];
