@@ -35,8 +35,8 @@ struct Pack {
 
     Register r[registers];
 
-    CODT_INLINE void fill(T value) {
-        for (std::size_t i = 0; i < registers; ++i) r[i] = Register{} + value;
+    CODT_INLINE void clear() {
+        for (std::size_t i = 0; i < registers; ++i) r[i] = Register{};
     }
     CODT_INLINE void load(const T* p) {
         for (std::size_t i = 0; i < registers; ++i) std::memcpy(&r[i], p + i * per_register, Bytes);
@@ -70,6 +70,23 @@ struct Pack {
     }
 };
 
+// The bits set in any of the words. Halves are put together word by word: this is the spelling that compilers
+// turn into register moves.
+typedef std::uint64_t Words16 __attribute__((vector_size(16)));
+typedef std::uint64_t Words32 __attribute__((vector_size(32)));
+typedef std::uint64_t Words64 __attribute__((vector_size(64)));
+CODT_INLINE std::uint64_t any_word(const Words16& w) {
+    return w[0] | w[1];
+}
+CODT_INLINE std::uint64_t any_word(const Words32& w) {
+    const Words16 low{w[0], w[1]}, high{w[2], w[3]};
+    return any_word(low | high);
+}
+CODT_INLINE std::uint64_t any_word(const Words64& w) {
+    const Words32 low{w[0], w[1], w[2], w[3]}, high{w[4], w[5], w[6], w[7]};
+    return any_word(low | high);
+}
+
 // True if the sign bit of any lane is set. Comparisons are written so that this one test ends them: it needs
 // no mask registers and costs the same for every instruction set.
 template <class T, std::size_t Bytes, std::size_t Total>
@@ -77,12 +94,10 @@ CODT_INLINE bool any_negative(const Pack<T, Bytes, Total>& a) {
     using Words = typename Pack<std::uint64_t, Bytes>::Register;
     Words bits{};
     for (const auto& x : a.r) bits |= (Words)x;  // between vectors, this cast keeps the bits
-    std::uint64_t any = 0;
-    for (std::size_t i = 0; i < Bytes / sizeof(std::uint64_t); ++i) any |= bits[i];
     std::uint64_t sign = 0;
     for (std::size_t bit = 8 * sizeof(T); bit <= 64; bit += 8 * sizeof(T))
         sign |= std::uint64_t{1} << (bit - 1);
-    return (any & sign) != 0;
+    return (any_word(bits) & sign) != 0;
 }
 
 }  // namespace codt

@@ -2,13 +2,14 @@
 //
 //     head(p) + tail(p),   head(p) = max_c a_c(p),   tail(p) = max_c (n_c - a_c(p)),
 //
-// where a_c(p) counts the side's samples of class c before p. head only grows along the order and tail only
-// falls, so head at a block's end plus tail at its start, or at any place before, bounds every boundary in
-// the block (see blocks.hpp). If that does not suffice, a sharper bound leaves out the pairs in which head
-// and tail are the same class: these are leaves. While no bound beats the best found so far, in any lane on
-// either side, only counts are needed, and these do not depend on the order inside the block: its samples are
-// grouped by class, and each group is counted in a register. A block that might do better is walked twice,
-// backwards for tail and forwards for head.
+// where a_c(p) counts the side's samples of class c before p. Along the order the heads a_c only grow and the
+// tails n_c - a_c only fall. So for every boundary of a block (see blocks.hpp), the head of class c at the
+// block's end plus the tail of class d at its start, or at any place before, bounds what the two give together.
+// Two kinds of pairs need no look: c = d is a leaf, and a class c that does not occur in the block has the same
+// head as at the block's start, where the pair was no better than the best found so far. While no other pair
+// can beat the best, in any lane on either side, only counts are needed, and these do not depend on the order
+// inside the block: its samples are grouped by class, and each group is counted in a register. A block that
+// might do better is walked twice, backwards for tail and forwards for head.
 #include "terminal/many_class_scan.hpp"
 
 #include <algorithm>
@@ -48,34 +49,23 @@ struct Stream {
     std::uint32_t block_count;
 };
 
-// Per class a row of lanes. The totals are fixed by the thresholds, the others change during a pass.
+// What is known of one class, a row of lanes each. The totals are fixed by the thresholds, the others change
+// during a pass.
 template <class Int>
-struct ClassCounts {
-    std::uint32_t classes = 0;
-    std::vector<Int> left_total;    // samples of the class left of each threshold
-    std::vector<Int> right_total;   // and right of it
-    std::vector<Int> counts;        // left samples passed so far
-    std::vector<Int> start_counts;  // the same at the start of the block
-    std::vector<Int> passed;        // all samples passed so far, one number per class
-    std::vector<Int> start_passed;  // the same at the start of the block
-
-    void resize(std::uint32_t n) {
-        classes = n;
-        const std::size_t cells = static_cast<std::size_t>(n) * lane_count<Int>;
-        left_total.resize(cells);
-        right_total.resize(cells);
-        counts.resize(cells);
-        start_counts.resize(cells);
-        passed.resize(n);
-        start_passed.resize(n);
-    }
-    void restart() {
-        std::fill(counts.begin(), counts.end(), Int{0});
-        std::fill(start_counts.begin(), start_counts.end(), Int{0});
-        std::fill(passed.begin(), passed.end(), Int{0});
-        std::fill(start_passed.begin(), start_passed.end(), Int{0});
-    }
+struct alignas(pack_bytes) ClassRows {
+    static constexpr std::uint32_t lanes = lane_count<Int>;
+    Int left_total[lanes];   // samples of the class left of each threshold
+    Int right_total[lanes];  // and right of it
+    Int count[lanes];        // left samples passed so far
+    Int start_count[lanes];  // the same at the start of the block
+    Int left_tail[lanes];    // samples still to come at some place before: the latest whose tails were taken
+    Int right_tail[lanes];
+    Int passed;        // all samples passed so far
+    Int start_passed;  // the same at the start of the block
 };
+
+template <class Int>
+using ClassTable = std::vector<ClassRows<Int>>;
 
 template <class Int>
 struct alignas(pack_bytes) Best {
@@ -92,9 +82,9 @@ struct ManyClassPass {
     // One number per lane on each side.
     struct Both {
         P left, right;
-        CODT_INLINE void fill(Int value) {
-            left.fill(value);
-            right.fill(value);
+        CODT_INLINE void clear() {
+            left.clear();
+            right.clear();
         }
         CODT_INLINE void maximum(const Both& a) {
             left.maximum(a.left);
@@ -108,40 +98,34 @@ struct ManyClassPass {
             left.add(a.left);
             right.add(a.right);
         }
+        CODT_INLINE void subtract(const Both& a) {
+            left.subtract(a.left);
+            right.subtract(a.right);
+        }
     };
 
     Both best;
 
-    CODT_INLINE static void load_row(P& pack, const std::vector<Int>& table, std::uint32_t c) {
-        pack.load(table.data() + static_cast<std::size_t>(c) * lanes);
-    }
-    CODT_INLINE static void store_row(const P& pack, std::vector<Int>& table, std::uint32_t c) {
-        pack.store(table.data() + static_cast<std::size_t>(c) * lanes);
-    }
-
-    // Samples of class c behind a place, given the left side's count before it and that of both sides.
-    CODT_INLINE static void behind(const ClassCounts<Int>& table, std::uint32_t c, const P& count, Int passed,
-                                   Both& rest) {
-        load_row(rest.left, table.left_total, c);
-        rest.left.subtract(count);
-        P other = count;
-        other.subtract_from(passed);
-        load_row(rest.right, table.right_total, c);
-        rest.right.subtract(other);
-    }
-    CODT_INLINE static void behind_start(const ClassCounts<Int>& table, std::uint32_t c, Both& rest) {
-        P count;
-        load_row(count, table.start_counts, c);
-        behind(table, c, count, table.start_passed[c], rest);
+    // Samples of a class behind a place, given the left side's count before it and that of both sides.
+    CODT_INLINE static void behind(const ClassRows<Int>& rows, const Int* count, Int passed, Both& rest) {
+        P before;
+        before.load(count);
+        rest.left.load(rows.left_total);
+        rest.left.subtract(before);
+        before.subtract_from(passed);
+        rest.right.load(rows.right_total);
+        rest.right.subtract(before);
     }
 
-    // The two largest counts of a class behind the start of the block.
-    CODT_INLINE static void start_tails(const ClassCounts<Int>& table, Both& first, Both& second) {
-        first.fill(0);
-        second.fill(0);
-        for (std::uint32_t c = 0; c < table.classes; ++c) {
+    // The two largest tails of different classes at the start of the block.
+    CODT_INLINE static void take_tails(ClassTable<Int>& table, Both& first, Both& second) {
+        first.clear();
+        second.clear();
+        for (ClassRows<Int>& rows : table) {
             Both rest;
-            behind_start(table, c, rest);
+            behind(rows, rows.start_count, rows.start_passed, rest);
+            rest.left.store(rows.left_tail);
+            rest.right.store(rows.right_tail);
             Both lesser = first;
             lesser.minimum(rest);
             second.maximum(lesser);
@@ -149,25 +133,45 @@ struct ManyClassPass {
         }
     }
 
-    // Most that a head of one class at the block's end and a tail of another at its start can give together,
-    // and the tail at the block's end.
-    CODT_INLINE static void pair_bound(const ClassCounts<Int>& table, const Both& first, const Both& second,
-                                       Both& bound, Both& end_tail) {
-        bound.fill(0);
-        end_tail.fill(0);
-        for (std::uint32_t c = 0; c < table.classes; ++c) {
-            Both head, tail, rest;
-            behind_start(table, c, tail);
-            load_row(head.left, table.counts, c);
-            behind(table, c, head.left, table.passed[c], rest);
-            end_tail.maximum(rest);
+    // Most that the head of a class of the block, at its end, and the tail of another class can give together.
+    CODT_INLINE static void pair_bound(const Run* run, const Run* last, const ClassTable<Int>& table,
+                                       const Both& first, const Both& second, Both& bound) {
+        Both both = first;
+        both.add(second);
+        bound.clear();
+        for (; run < last; ++run) {
+            const ClassRows<Int>& rows = table[run->label];
+            Both head, tail;
+            head.left.load(rows.count);
             head.right = head.left;
-            head.right.subtract_from(table.passed[c]);
-            for (std::size_t i = 0; i < P::registers; ++i) {
-                head.left.r[i] += tail.left.r[i] == first.left.r[i] ? second.left.r[i] : first.left.r[i];
-                head.right.r[i] += tail.right.r[i] == first.right.r[i] ? second.right.r[i] : first.right.r[i];
-            }
+            head.right.subtract_from(rows.passed);
+            tail.left.load(rows.left_tail);
+            tail.right.load(rows.right_tail);
+            // The largest tail of another class: `second` if this class has the first, else `first`.
+            tail.maximum(second);
+            head.add(both);
+            head.subtract(tail);
             bound.maximum(head);
+        }
+    }
+
+    // The largest heads at the start of the block, and heads and tails at its end.
+    CODT_INLINE static void take_ends(const ClassTable<Int>& table, Both& start_head, Both& head, Both& tail) {
+        start_head.clear();
+        head.clear();
+        tail.clear();
+        for (const ClassRows<Int>& rows : table) {
+            Both count, rest;
+            count.left.load(rows.start_count);
+            count.right = count.left;
+            count.right.subtract_from(rows.start_passed);
+            start_head.maximum(count);
+            count.left.load(rows.count);
+            count.right = count.left;
+            count.right.subtract_from(rows.passed);
+            head.maximum(count);
+            behind(rows, rows.count, rows.passed, rest);
+            tail.maximum(rest);
         }
     }
 
@@ -189,95 +193,100 @@ struct ManyClassPass {
     // Visits the boundaries inside a block: from its end with the tail there back to its start, and forth
     // again.
     CODT_INLINE void walk(const Stream<Int>& stream, std::uint32_t begin, const Block& block,
-                          const std::uint8_t* bucket, ClassCounts<Int>& table, Both head, Both tail) {
+                          const std::uint8_t* bucket, ClassTable<Int>& table, Both head, Both tail) {
         Both tails[block_size];
         for (std::uint32_t k = block.end; k-- > begin;) {
             tails[k - begin] = tail;
             const std::uint32_t id = stream.ordered[k];
-            const std::uint32_t c = stream.labels[id];
+            ClassRows<Int>& rows = table[stream.labels[id]];
             P count;
-            load_row(count, table.counts, c);
+            count.load(rows.count);
             count.add_row(minus[bucket[id]]);
-            store_row(count, table.counts, c);
-            --table.passed[c];
+            count.store(rows.count);
+            --rows.passed;
             Both rest;
-            behind(table, c, count, table.passed[c], rest);
+            rest.left.load(rows.left_total);
+            rest.left.subtract(count);
+            count.subtract_from(rows.passed);
+            rest.right.load(rows.right_total);
+            rest.right.subtract(count);
             tail.maximum(rest);
         }
         std::uint32_t k = begin;
         for (const std::uint32_t* group = stream.group_end + block.first_group; k < block.end; ++group) {
             for (; k < *group; ++k) {
                 const std::uint32_t id = stream.ordered[k];
-                const std::uint32_t c = stream.labels[id];
+                ClassRows<Int>& rows = table[stream.labels[id]];
                 Both count;
-                load_row(count.left, table.counts, c);
+                count.left.load(rows.count);
                 count.left.add_row(plus[bucket[id]]);
-                store_row(count.left, table.counts, c);
+                count.left.store(rows.count);
                 count.right = count.left;
-                count.right.subtract_from(++table.passed[c]);
+                count.right.subtract_from(++rows.passed);
                 head.maximum(count);
             }
             offer(head, tails[k - 1 - begin]);
         }
     }
 
-    // Counts the samples of a block and raises the heads to its end.
-    CODT_INLINE static void count_block(const Stream<Int>& stream, std::uint32_t first_run,
-                                        std::uint32_t last_run, std::uint32_t k, const std::uint8_t* bucket,
-                                        ClassCounts<Int>& table, Both& head) {
-        for (std::uint32_t run = first_run; run < last_run; ++run) {
-            const std::uint32_t c = stream.runs[run].label;
-            const std::uint32_t length = stream.runs[run].length;
+    // Counts the samples of a block; `head` is the largest of its classes at its end.
+    CODT_INLINE static void count_block(const Stream<Int>& stream, const Run* run, const Run* last,
+                                        std::uint32_t k, const std::uint8_t* bucket, ClassTable<Int>& table,
+                                        Both& head) {
+        head.clear();
+        for (; run < last; ++run) {
+            ClassRows<Int>& rows = table[run->label];
             Both count;
-            load_row(count.left, table.counts, c);
-            for (const std::uint32_t stop = k + length; k < stop; ++k)
+            count.left.load(rows.count);
+            for (const std::uint32_t stop = k + run->length; k < stop; ++k)
                 count.left.add_row(plus[bucket[stream.grouped[k]]]);
-            store_row(count.left, table.counts, c);
-            table.passed[c] = static_cast<Int>(table.passed[c] + static_cast<Int>(length));
+            count.left.store(rows.count);
+            rows.passed = static_cast<Int>(rows.passed + static_cast<Int>(run->length));
             count.right = count.left;
-            count.right.subtract_from(table.passed[c]);
+            count.right.subtract_from(rows.passed);
             head.maximum(count);
         }
     }
 
-    CODT_INLINE void run(const Stream<Int>& stream, const std::uint8_t* bucket, ClassCounts<Int>& table,
-                         const Best<Int>& leaves) {
-        table.restart();
-        Both head, tail;  // tail: at the start of the block or at any place before
-        head.fill(0);
-        tail.left.load(leaves.left_leaf);
-        tail.right.load(leaves.right_leaf);
-        std::uint32_t run = 0;
+    CODT_INLINE void run(const Stream<Int>& stream, const std::uint8_t* bucket, ClassTable<Int>& table) {
+        const P zero{};
+        for (ClassRows<Int>& rows : table) {
+            zero.store(rows.count);
+            zero.store(rows.start_count);
+            rows.passed = rows.start_passed = 0;
+        }
+        Both first, second;
+        take_tails(table, first, second);
+        const Run* run = stream.runs;
         std::uint32_t begin = 0;
         for (std::uint32_t b = 0; b < stream.block_count; ++b) {
             const Block block = stream.blocks[b];
-            Both next = head;
-            count_block(stream, run, block.runs, begin, bucket, table, next);
-            Both bound = next;
-            bound.add(tail);
+            const Run* const last = stream.runs + block.runs;
+            Both head, bound;
+            count_block(stream, run, last, begin, bucket, table, head);
+            bound = head;
+            bound.add(first);
             if (beaten_by(bound)) {
-                Both second;
-                start_tails(table, tail, second);
-                bound = next;
-                bound.add(tail);
+                pair_bound(run, last, table, first, second, bound);
                 if (beaten_by(bound)) {
-                    Both end_tail;
-                    pair_bound(table, tail, second, bound, end_tail);
+                    take_tails(table, first, second);
+                    pair_bound(run, last, table, first, second, bound);
                     if (beaten_by(bound)) {
-                        offer(next, end_tail);
+                        Both start_head, tail;
+                        take_ends(table, start_head, head, tail);
+                        offer(head, tail);
                         if (block.several && beaten_by(bound))
-                            walk(stream, begin, block, bucket, table, head, end_tail);
+                            walk(stream, begin, block, bucket, table, start_head, tail);
                     }
                 }
             }
-            for (; run < block.runs; ++run) {
-                const std::uint32_t c = stream.runs[run].label;
+            for (; run < last; ++run) {
+                ClassRows<Int>& rows = table[run->label];
                 P count;
-                load_row(count, table.counts, c);
-                store_row(count, table.start_counts, c);
-                table.start_passed[c] = table.passed[c];
+                count.load(rows.count);
+                count.store(rows.start_count);
+                rows.start_passed = rows.passed;
             }
-            head = next;
             begin = block.end;
         }
     }
@@ -287,11 +296,11 @@ template <class Int>
 struct ManyClassKernel {
     template <std::size_t Bytes>
     CODT_INLINE static void run(const Stream<Int>* stream, const std::uint8_t* bucket,
-                                ClassCounts<Int>* table, Best<Int>* best) {
+                                ClassTable<Int>* table, Best<Int>* best) {
         ManyClassPass<Int, Bytes> pass;
         pass.best.left.load(best->left);
         pass.best.right.load(best->right);
-        pass.run(*stream, bucket, *table, *best);
+        pass.run(*stream, bucket, *table);
         pass.best.left.store(best->left);
         pass.best.right.store(best->right);
     }
@@ -356,11 +365,11 @@ class ManyClassScan {
 
  private:
     using Id = std::make_unsigned_t<Int>;
-    using Kernel = void (*)(const Stream<Int>*, const std::uint8_t*, ClassCounts<Int>*, Best<Int>*);
+    using Kernel = void (*)(const Stream<Int>*, const std::uint8_t*, ClassTable<Int>*, Best<Int>*);
 
     static Kernel kernel(KernelPath path) {
         return kernel_function<ManyClassKernel<Int>, const Stream<Int>*, const std::uint8_t*,
-                               ClassCounts<Int>*, Best<Int>*>(path);
+                               ClassTable<Int>*, Best<Int>*>(path);
     }
 
     // Correct samples out of n for a known number of errors that some split attains.
@@ -384,7 +393,7 @@ class ManyClassScan {
             label_[id] = local;
             ++totals_[local];
         }
-        table_.resize(static_cast<std::uint32_t>(totals_.size()));
+        table_.resize(totals_.size());
     }
 
     void fill_stream(const Subset& subset, std::uint32_t f) {
@@ -427,8 +436,8 @@ class ManyClassScan {
             for (std::size_t c = 0; c < totals_.size(); ++c) {
                 const Int left = static_cast<Int>(seen[c]);
                 const Int right = static_cast<Int>(totals_[c] - seen[c]);
-                table_.left_total[c * lanes + j] = left;
-                table_.right_total[c * lanes + j] = right;
+                table_[c].left_total[j] = left;
+                table_[c].right_total[j] = right;
                 left_leaf = std::max(left_leaf, left);
                 right_leaf = std::max(right_leaf, right);
             }
@@ -439,7 +448,7 @@ class ManyClassScan {
         for (std::size_t j = thresholds.size(); j < lanes; ++j) {
             best.left[j] = best.right[j] = static_cast<Int>(size_);
             for (std::size_t c = 0; c < totals_.size(); ++c)
-                table_.left_total[c * lanes + j] = table_.right_total[c * lanes + j] = 0;
+                table_[c].left_total[j] = table_[c].right_total[j] = 0;
         }
     }
 
@@ -459,7 +468,7 @@ class ManyClassScan {
     std::vector<First> first_;  // per feature
     std::vector<std::uint32_t> totals_, class_start_;
     std::vector<Stream<Int>> streams_;
-    ClassCounts<Int> table_;
+    ClassTable<Int> table_;
 };
 
 }  // namespace

@@ -149,15 +149,15 @@ struct SquaredErrorPass {
     }
 
     CODT_INLINE void run(const Stream& stream, const std::uint8_t* bucket, const double* y) {
-        s.fill(0.0);
-        k.fill(0.0);
+        s.clear();
+        k.clear();
         double total = 0.0;
         std::uint32_t begin = 0;
         for (std::uint32_t number = 0; number < stream.block_count; ++number) {
             const Block& block = stream.blocks[number];
             P rise, fall, next = k, sum;
-            rise.fill(0.0);
-            fall.fill(0.0);
+            rise.clear();
+            fall.clear();
             for (std::uint32_t p = begin; p < block.middle; ++p) {
                 const std::uint32_t id = stream.grouped[p];
                 add_left(rise, next, bucket[id], y[id]);

@@ -85,14 +85,14 @@ struct TwoClassPass {
     }
 
     CODT_INLINE void run(const Stream<Int>& stream, const std::uint8_t* bucket) {
-        d.fill(0);
+        d.clear();
         Int total = 0;
         std::uint32_t begin = 0;
         for (std::uint32_t b = 0; b < stream.block_count; ++b) {
             const Block block = stream.blocks[b];
             P ones, zeros;
-            ones.fill(0);
-            zeros.fill(0);
+            ones.clear();
+            zeros.clear();
             for (std::uint32_t k = begin; k < block.middle; ++k)
                 ones.add_row(plus[bucket[stream.grouped[k]]]);
             for (std::uint32_t k = block.middle; k < block.end; ++k)
