@@ -23,7 +23,7 @@ Subset::Subset(const Dataset& data) {
 void Subset::resize(std::uint32_t size, std::uint32_t features) {
     size_ = size;
     features_ = features;
-    const std::size_t cells = static_cast<std::size_t>(size) * features;
+    const std::size_t cells = static_cast<std::size_t>(size) * features + 1;  // one to spare, see split
     // Grow only: workspaces are refilled many times and must not give their memory back in between.
     if (sample_.size() < size) sample_.resize(size);
     if (order_.size() < cells) {
@@ -65,31 +65,30 @@ void Subset::split(std::uint32_t f, std::uint32_t i, Subset& left, Subset& right
     }
 
     for (std::uint32_t g = 0; g < features_; ++g) {
-        const auto ordered = order(g);
-        std::uint32_t* orders[2];
-        std::uint32_t* ends[2];
-        for (int s = 0; s < 2; ++s) {
-            orders[s] = sides[s]->order_.data() + sides[s]->offset(g);
-            ends[s] = sides[s]->group_end_.data() + sides[s]->offset(g);
-        }
-        std::uint32_t count[2] = {0, 0};
-        std::uint32_t groups[2] = {0, 0};
-        constexpr std::uint32_t none = 0xffffffffu;
-        std::uint32_t last[2] = {none, none};  // the group that each side's last sample came from
+        const std::uint32_t* const ordered = order_.data() + offset(g);
+        std::uint32_t* const left_order = left.order_.data() + left.offset(g);
+        std::uint32_t* const right_order = right.order_.data() + right.offset(g);
+        std::uint32_t* const left_end = left.group_end_.data() + left.offset(g);
+        std::uint32_t* const right_end = right.group_end_.data() + right.offset(g);
+        // Without a branch: everything is written to both sides and counted on one. What is written behind the
+        // end of a row is the beginning of the next, which comes later, or the one spare cell.
+        std::uint32_t lefts = 0, rights = 0, left_groups = 0, right_groups = 0;
         std::uint32_t k = 0;
-        std::uint32_t group = 0;
         for (const std::uint32_t end : group_end(g)) {
+            const std::uint32_t lefts_before = lefts, rights_before = rights;
             for (; k < end; ++k) {
-                const std::uint32_t side = target[ordered[k]] & 1;
-                groups[side] += last[side] != group;
-                last[side] = group;
-                orders[side][count[side]++] = target[ordered[k]] >> 1;
-                ends[side][groups[side] - 1] = count[side];
+                const std::uint32_t t = target[ordered[k]];
+                left_order[lefts] = right_order[rights] = t >> 1;
+                rights += t & 1;
+                lefts += ~t & 1;
             }
-            ++group;
+            left_end[left_groups] = lefts;
+            right_end[right_groups] = rights;
+            left_groups += lefts != lefts_before;
+            right_groups += rights != rights_before;
         }
-        left.groups_[g] = groups[0];
-        right.groups_[g] = groups[1];
+        left.groups_[g] = left_groups;
+        right.groups_[g] = right_groups;
     }
 }
 

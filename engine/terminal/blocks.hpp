@@ -5,6 +5,7 @@
 // and inside blocks of several values, which are walked only if a bound says that it might pay.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -26,8 +27,14 @@ void for_each_block(std::span<const std::uint32_t> ends, Visit&& visit) {
     std::uint32_t begin = 0;
     for (std::size_t group = 0; group < ends.size();) {
         const std::size_t first = group;
-        std::uint32_t end = ends[group++];
-        while (group < ends.size() && ends[group] - begin <= block_size) end = ends[group++];
+        // The groups that end within block_size samples are no more than block_size.
+        const std::size_t most = std::min<std::size_t>(ends.size(), group + block_size);
+        group = static_cast<std::size_t>(
+            std::upper_bound(ends.begin() + static_cast<std::ptrdiff_t>(group),
+                             ends.begin() + static_cast<std::ptrdiff_t>(most), begin + block_size) -
+            ends.begin());
+        group = std::max(group, first + 1);
+        const std::uint32_t end = ends[group - 1];
         visit(begin, end, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(group - first));
         begin = end;
     }

@@ -258,6 +258,8 @@ class SquaredErrorScanner final : public Scanner {
     void fill_stream(std::uint32_t f) {
         const std::size_t base = static_cast<std::size_t>(f) * subset_->size();
         const auto order = subset_->order(f);
+        std::uint32_t* const grouped = grouped_.data() + base;
+        const double* const target = target_.data();
         first_block_.push_back(blocks_.size());
         for_each_block(subset_->group_end(f), [&](std::uint32_t begin, std::uint32_t end,
                                                   std::uint32_t first_group, std::uint32_t groups) {
@@ -265,14 +267,14 @@ class SquaredErrorScanner final : public Scanner {
             std::uint32_t back = end;
             double positive = 0, negative = 0;
             for (std::uint32_t p = begin; p < end; ++p) {
+                // Both places are free, so both are written: there is nothing to branch on.
                 const std::uint32_t id = order[p];
-                if (target_[id] > 0) {
-                    grouped_[base + front++] = id;
-                    positive += target_[id];
-                } else {
-                    grouped_[base + --back] = id;
-                    negative -= target_[id];
-                }
+                const double y = target[id];
+                grouped[front] = grouped[back - 1] = id;
+                front += y > 0;
+                back -= !(y > 0);
+                positive += std::max(y, 0.0);
+                negative -= std::min(y, 0.0);
             }
             blocks_.push_back({front, end, first_group, groups > 1, positive, negative});
         });

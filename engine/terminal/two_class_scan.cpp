@@ -236,17 +236,19 @@ class TwoClassScan {
     void fill_stream(std::uint32_t f) {
         const std::size_t base = static_cast<std::size_t>(f) * subset_->size();
         const auto order = subset_->order(f);
-        Id* grouped = grouped_.data() + base;
+        Id* const grouped = grouped_.data() + base;
+        const std::uint8_t* const label = label_.data();
         first_block_.push_back(blocks_.size());
         for_each_block(subset_->group_end(f), [&](std::uint32_t begin, std::uint32_t end,
                                                   std::uint32_t first_group, std::uint32_t groups) {
             std::uint32_t front = begin;
             std::uint32_t back = end;
             for (std::uint32_t k = begin; k < end; ++k) {
-                // Class 1 fills the block from the front, class 0 from the back.
+                // Class 1 fills the block from the front, class 0 from the back. Both places are free, so both
+                // are written: there is nothing to branch on.
                 const std::uint32_t id = order[k];
-                const std::uint8_t y = label_[id];
-                grouped[y ? front : back - 1] = static_cast<Id>(id);
+                const std::uint32_t y = label[id];
+                grouped[front] = grouped[back - 1] = static_cast<Id>(id);
                 front += y;
                 back -= 1u - y;
             }
