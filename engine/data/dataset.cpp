@@ -5,19 +5,28 @@
 namespace codt {
 
 Dataset::Dataset(std::span<const double> x, std::uint32_t samples, std::uint32_t features)
-    : samples_(samples), features_(features), values_(features), ranks_(features), orders_(features) {
+    : samples_(samples), features_(features), values_(features) {
+    const std::size_t cells = static_cast<std::size_t>(samples) * features;
+    ranks_.ensure(cells);
+    orders_.ensure(cells);
+    group_ends_.ensure(cells);
     std::vector<double> column(samples);
+    SortBuffers buffers;
     for (std::uint32_t f = 0; f < features; ++f) {
         for (std::uint32_t i = 0; i < samples; ++i) column[i] = x[static_cast<std::size_t>(i) * features + f];
-        auto& order = orders_[f];
-        order = sorted_order(column);
-        auto& rank = ranks_[f];
-        auto& values = values_[f];
-        rank.resize(samples);
-        for (const std::uint32_t i : order) {
-            if (values.empty() || values.back() < column[i]) values.push_back(column[i]);
-            rank[i] = static_cast<std::uint32_t>(values.size() - 1);
+        const std::size_t base = static_cast<std::size_t>(f) * samples;
+        const std::span<std::uint32_t> order{orders_.data() + base, samples};
+        std::uint32_t* const rank = ranks_.data() + base;
+        std::uint32_t* const ends = group_ends_.data() + base;
+        sort_order(column, buffers, order);
+        std::uint32_t groups = 0;
+        for (std::uint32_t k = 0; k < samples; ++k) {
+            groups += k == 0 || column[order[k - 1]] < column[order[k]];
+            rank[order[k]] = groups - 1;
+            ends[groups - 1] = k + 1;
         }
+        values_[f].resize(groups);
+        for (std::uint32_t g = 0; g < groups; ++g) values_[f][g] = column[order[ends[g] - 1]];
     }
 }
 

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "common/buffer.hpp"
+
 namespace codt {
 
 class Dataset {
@@ -18,20 +20,28 @@ class Dataset {
     std::uint32_t features() const { return features_; }
 
     // Rank of each sample in feature f: an index into values(f).
-    std::span<const std::uint32_t> ranks(std::uint32_t f) const { return ranks_[f]; }
+    std::span<const std::uint32_t> ranks(std::uint32_t f) const { return row(ranks_, f); }
     std::span<const double> values(std::uint32_t f) const { return values_[f]; }
     // All samples sorted by feature f (ties in row order).
-    std::span<const std::uint32_t> order(std::uint32_t f) const { return orders_[f]; }
+    std::span<const std::uint32_t> order(std::uint32_t f) const { return row(orders_, f); }
+    // Where the samples of each distinct value end in that order.
+    std::span<const std::uint32_t> group_end(std::uint32_t f) const {
+        return row(group_ends_, f).first(values_[f].size());
+    }
 
     // The threshold that separates the distinct values of two ranks, low < high: low <= tau < high.
     double threshold_between(std::uint32_t f, std::uint32_t low, std::uint32_t high) const;
 
  private:
+    std::span<const std::uint32_t> row(const Buffer<std::uint32_t>& table, std::uint32_t f) const {
+        return {table.data() + static_cast<std::size_t>(f) * samples_, samples_};
+    }
+
     std::uint32_t samples_;
     std::uint32_t features_;
     std::vector<std::vector<double>> values_;
-    std::vector<std::vector<std::uint32_t>> ranks_;
-    std::vector<std::vector<std::uint32_t>> orders_;
+    // Features x samples each.
+    Buffer<std::uint32_t> ranks_, orders_, group_ends_;
 };
 
 // The midpoint of low < high, moved to `low` where rounding would put it on `high`: the test

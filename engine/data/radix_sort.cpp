@@ -17,36 +17,32 @@ std::uint64_t sort_key(double value) {
     return bits & sign ? ~bits : bits | sign;
 }
 
-struct Entry {
-    std::uint32_t key;  // the upper half of the bits
-    std::uint32_t index;
-};
-
-constexpr unsigned digit_bits = 11;
-constexpr unsigned digits = 3;
+constexpr unsigned digit_bits = 8;
+constexpr unsigned digits = 4;
 constexpr std::size_t buckets = std::size_t{1} << digit_bits;
 
 std::size_t digit(std::uint32_t key, unsigned d) {
     return (key >> (d * digit_bits)) & (buckets - 1);
 }
 
-void sort_by_upper_half(std::vector<Entry>& entries) {
+// Sorts `entries` with the help of `other`, which is as long; returns the one that holds the result.
+SortEntry* sort_by_upper_half(SortEntry* entries, SortEntry* other, std::size_t n) {
     std::array<std::array<std::uint32_t, buckets>, digits> counts{};
-    for (const Entry& entry : entries)
-        for (unsigned d = 0; d < digits; ++d) ++counts[d][digit(entry.key, d)];
-    std::vector<Entry> other(entries.size());
+    for (std::size_t i = 0; i < n; ++i)
+        for (unsigned d = 0; d < digits; ++d) ++counts[d][digit(entries[i].key, d)];
     for (unsigned d = 0; d < digits; ++d) {
         auto& count = counts[d];
-        if (count[digit(entries[0].key, d)] == entries.size()) continue;  // the same digit everywhere
+        if (count[digit(entries[0].key, d)] == n) continue;  // the same digit everywhere
         std::uint32_t start = 0;
         for (std::uint32_t& c : count) {
             const std::uint32_t size = c;
             c = start;
             start += size;
         }
-        for (const Entry& entry : entries) other[count[digit(entry.key, d)]++] = entry;
+        for (std::size_t i = 0; i < n; ++i) other[count[digit(entries[i].key, d)]++] = entries[i];
         std::swap(entries, other);
     }
+    return entries;
 }
 
 // Below this many values the counters cost more than comparisons.
@@ -54,21 +50,22 @@ constexpr std::size_t few = 1024;
 
 }  // namespace
 
-std::vector<std::uint32_t> sorted_order(std::span<const double> column) {
+void sort_order(std::span<const double> column, SortBuffers& buffers, std::span<std::uint32_t> order) {
     const std::size_t n = column.size();
-    std::vector<std::uint32_t> order(n);
     const auto before = [&](std::uint32_t a, std::uint32_t b) {
         return column[a] != column[b] ? column[a] < column[b] : a < b;
     };
     if (n < few) {
         std::iota(order.begin(), order.end(), 0u);
         std::sort(order.begin(), order.end(), before);
-        return order;
+        return;
     }
-    std::vector<Entry> entries(n);
+    buffers.entries.ensure(n);
+    buffers.other.ensure(n);
+    SortEntry* entries = buffers.entries.data();
     for (std::size_t i = 0; i < n; ++i)
         entries[i] = {static_cast<std::uint32_t>(sort_key(column[i]) >> 32), static_cast<std::uint32_t>(i)};
-    sort_by_upper_half(entries);
+    entries = sort_by_upper_half(entries, buffers.other.data(), n);
     for (std::size_t i = 0; i < n; ++i) order[i] = entries[i].index;
     // Values that share their upper half are mostly equal, or few.
     for (std::size_t first = 0; first < n;) {
@@ -81,7 +78,6 @@ std::vector<std::uint32_t> sorted_order(std::span<const double> column) {
                       order.begin() + static_cast<std::ptrdiff_t>(last), before);
         first = last;
     }
-    return order;
 }
 
 }  // namespace codt

@@ -4,12 +4,23 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
+
+#include "common/buffer.hpp"
 
 namespace codt {
 
-// The indices of `column` in ascending order of its values, ties in their original order. Values are finite;
-// both zeros count as equal.
-std::vector<std::uint32_t> sorted_order(std::span<const double> column);
+struct SortEntry {
+    std::uint32_t key;  // the upper half of a value's bits
+    std::uint32_t index;
+};
+
+// Buffers kept between the columns of a data set.
+struct SortBuffers {
+    Buffer<SortEntry> entries, other;
+};
+
+// Writes to `order` the indices of `column` in ascending order of its values, ties in their original order. Values
+// are finite; both zeros count as equal.
+void sort_order(std::span<const double> column, SortBuffers& buffers, std::span<std::uint32_t> order);
 
 }  // namespace codt

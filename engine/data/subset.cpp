@@ -7,17 +7,16 @@
 
 namespace codt {
 
-Subset::Subset(const Dataset& data) {
-    resize(data.samples(), data.features());
+Subset::Subset(const Dataset& data)
+    : size_(data.samples()),
+      features_(data.features()),
+      sample_(data.samples()),
+      groups_(data.features()),
+      order_(features_ ? data.order(0).data() : nullptr),
+      group_end_(features_ ? data.group_end(0).data() : nullptr) {
     std::iota(sample_.begin(), sample_.end(), 0u);
-    for (std::uint32_t f = 0; f < features_; ++f) {
-        const auto order = data.order(f);
-        const auto rank = data.ranks(f);
-        std::copy(order.begin(), order.end(), order_.begin() + static_cast<std::ptrdiff_t>(offset(f)));
-        std::uint32_t* ends = group_end_.data() + offset(f);
-        for (std::uint32_t k = 0; k < size_; ++k) ends[rank[order[k]]] = k + 1;
+    for (std::uint32_t f = 0; f < features_; ++f)
         groups_[f] = static_cast<std::uint32_t>(data.values(f).size());
-    }
 }
 
 void Subset::resize(std::uint32_t size, std::uint32_t features) {
@@ -26,10 +25,10 @@ void Subset::resize(std::uint32_t size, std::uint32_t features) {
     const std::size_t cells = static_cast<std::size_t>(size) * features + 1;  // one to spare, see split
     // Grow only: workspaces are refilled many times and must not give their memory back in between.
     if (sample_.size() < size) sample_.resize(size);
-    if (order_.size() < cells) {
-        order_.resize(cells);
-        group_end_.resize(cells);
-    }
+    own_order_.ensure(cells);
+    own_group_end_.ensure(cells);
+    order_ = own_order_.data();
+    group_end_ = own_group_end_.data();
     groups_.assign(features, 0);
 }
 
@@ -65,11 +64,11 @@ void Subset::split(std::uint32_t f, std::uint32_t i, Subset& left, Subset& right
     }
 
     for (std::uint32_t g = 0; g < features_; ++g) {
-        const std::uint32_t* const ordered = order_.data() + offset(g);
-        std::uint32_t* const left_order = left.order_.data() + left.offset(g);
-        std::uint32_t* const right_order = right.order_.data() + right.offset(g);
-        std::uint32_t* const left_end = left.group_end_.data() + left.offset(g);
-        std::uint32_t* const right_end = right.group_end_.data() + right.offset(g);
+        const std::uint32_t* const ordered = order_ + offset(g);
+        std::uint32_t* const left_order = left.own_order_.data() + left.offset(g);
+        std::uint32_t* const right_order = right.own_order_.data() + right.offset(g);
+        std::uint32_t* const left_end = left.own_group_end_.data() + left.offset(g);
+        std::uint32_t* const right_end = right.own_group_end_.data() + right.offset(g);
         // Without a branch: everything is written to both sides and counted on one. What is written behind the
         // end of a row is the beginning of the next, which comes later, or the one spare cell.
         std::uint32_t lefts = 0, rights = 0, left_groups = 0, right_groups = 0;

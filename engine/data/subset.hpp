@@ -20,16 +20,18 @@ namespace codt {
 class Subset {
  public:
     Subset() = default;
-    explicit Subset(const Dataset& data);  // all samples
+    explicit Subset(const Dataset& data);  // all samples; a view of the data set, which must outlive it
+    Subset(Subset&&) = default;
+    Subset& operator=(Subset&&) = default;
 
     std::uint32_t size() const { return size_; }
     std::uint32_t features() const { return features_; }
 
     // Local id -> row of the data set.
     std::span<const std::uint32_t> samples() const { return {sample_.data(), size_}; }
-    std::span<const std::uint32_t> order(std::uint32_t f) const { return {order_.data() + offset(f), size_}; }
+    std::span<const std::uint32_t> order(std::uint32_t f) const { return {order_ + offset(f), size_}; }
     std::span<const std::uint32_t> group_end(std::uint32_t f) const {
-        return {group_end_.data() + offset(f), groups_[f]};
+        return {group_end_ + offset(f), groups_[f]};
     }
     std::uint32_t groups(std::uint32_t f) const { return groups_[f]; }
     std::uint32_t thresholds(std::uint32_t f) const { return groups_[f] - 1; }
@@ -50,9 +52,12 @@ class Subset {
     std::uint32_t size_ = 0;
     std::uint32_t features_ = 0;
     std::vector<std::uint32_t> sample_;
-    std::vector<std::uint32_t> order_;      // features x size
-    std::vector<std::uint32_t> group_end_;  // features x size, the first groups_[f] of each row used
-    std::vector<std::uint32_t> groups_;     // distinct values per feature
+    std::vector<std::uint32_t> groups_;  // distinct values per feature
+    // Features x size; of group_end the first groups_[f] of each row are used. Both point to the data set's for
+    // all samples, to own memory otherwise.
+    const std::uint32_t* order_ = nullptr;
+    const std::uint32_t* group_end_ = nullptr;
+    Buffer<std::uint32_t> own_order_, own_group_end_;
 };
 
 }  // namespace codt

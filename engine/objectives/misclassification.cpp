@@ -37,9 +37,32 @@ struct ClassCount {
     }
 };
 
+// The threshold between the group and the next one with a labelled row.
+double threshold_behind(const Dataset& data, std::uint32_t f, std::uint32_t group,
+                        const std::vector<std::uint16_t>& label) {
+    const auto order = data.order(f);
+    std::uint32_t k = data.group_end(f)[group];
+    while (label[order[k]] == 0) ++k;
+    return data.threshold_between(f, group, data.ranks(f)[order[k]]);
+}
+
 class Misclassification final : public CostTupleObjective<ClassCount> {
  public:
     using CostTupleObjective::CostTupleObjective;
+
+    double leaf_loss(const Subset& subset) const override {
+        // Two tables by turns: a counter is not read back right after it was written.
+        std::vector<std::uint32_t> counts(2 * cost().size(), 0);
+        std::size_t table = 0;
+        for (const std::uint32_t row : subset.samples()) {
+            ++counts[table + cost().labels[row]];
+            table = cost().size() - table;
+        }
+        std::uint32_t most = 0;
+        for (std::size_t c = 0; c < cost().size(); ++c)
+            most = std::max(most, counts[c] + counts[c + cost().size()]);
+        return subset.size() - most;
+    }
 
     // The sums of squared counts change by a known amount with every sample, so a threshold costs two
     // divisions whatever the number of classes.
@@ -69,6 +92,51 @@ class Misclassification final : public CostTupleObjective<ClassCount> {
             }
             visit(f, scores);
         }
+    }
+
+    // With whole numbers. The left side's most frequent class can only be the one just counted; the right side's
+    // largest count only falls, so an old one bounds it.
+    Stump best_stump(const Dataset& data, std::span<const std::uint32_t> rows, double lambda) const override {
+        const std::size_t classes = cost().size();
+        // The class of each row here, from one on; zero elsewhere.
+        std::vector<std::uint16_t> label(data.samples(), 0);
+        std::vector<std::uint32_t> total(classes + 1, 0), left;
+        for (const std::uint32_t row : rows) {
+            label[row] = static_cast<std::uint16_t>(cost().labels[row] + 1);
+            ++total[label[row]];
+        }
+        const auto count = static_cast<double>(rows.size());
+        const std::uint32_t leaf = *std::max_element(total.begin(), total.end());
+        Stump best;
+        best.objective = count - leaf;
+        std::uint32_t best_group = 0;
+        for (std::uint32_t f = 0; f < data.features(); ++f) {
+            if (best.objective <= lambda) break;
+            const auto order = data.order(f);
+            const auto ends = data.group_end(f);
+            left.assign(classes + 1, 0);
+            std::uint32_t left_most = 0, right_most = leaf;
+            for (std::uint32_t group = 0, k = 0; group < ends.size(); ++group) {
+                const std::uint32_t most_before = left_most;
+                for (; k < ends[group]; ++k) {
+                    const std::uint32_t c = label[order[k]];
+                    const std::uint32_t seen = ++left[c];
+                    left_most = std::max(left_most, c ? seen : 0);
+                }
+                // Nothing is gained where the left side's largest count has not grown.
+                if (left_most == most_before || count - left_most - right_most + lambda >= best.objective)
+                    continue;
+                right_most = 0;
+                for (std::size_t c = 1; c <= classes; ++c) right_most = std::max(right_most, total[c] - left[c]);
+                const double objective = count - left_most - right_most + lambda;
+                if (objective < best.objective) {
+                    best = {objective, true, f, 0};
+                    best_group = group;
+                }
+            }
+        }
+        if (best.splits) best.threshold = threshold_behind(data, best.feature, best_group, label);
+        return best;
     }
 
     std::vector<double> clustering_losses(const Subset& subset, std::uint32_t count) const override {

@@ -37,17 +37,22 @@ Search::Search(std::shared_ptr<const Dataset> data, std::shared_ptr<const Object
     settings_ = make_settings(options_, *objective_, root_.incumbent);
     if (root_.depth > 0)
         root_.order = order_features(*objective_, root_.subset, options_.strategy.needs_discrepancy());
-    if (options_.greedy) {
-        GreedyTree greedy =
-            grow_greedy(*data_, *objective_, root_.subset, root_.order, root_.depth, settings_.lambda);
-        if (greedy.objective < root_.incumbent) {
-            root_.incumbent = greedy.objective;
-            root_.solution = std::move(greedy.solution);
-        }
-    }
+    if (!terminal_root()) start_greedy();
     open(root_);
     add_trace_point();
     seconds_before_ = std::chrono::duration<double>(StopCondition::Clock::now() - started_).count();
+}
+
+// The CART tree as incumbent. A root that is solved on the spot has no use for it, unless it is stopped.
+void Search::start_greedy() {
+    if (!options_.greedy || greedy_started_) return;
+    greedy_started_ = true;
+    GreedyTree greedy =
+        grow_greedy(*data_, *objective_, root_.subset, root_.order, root_.depth, settings_.lambda);
+    if (greedy.objective < root_.incumbent) {
+        root_.incumbent = greedy.objective;
+        root_.solution = std::move(greedy.solution);
+    }
 }
 
 // One turn of Alg. 1; a turn may only close nodes.
@@ -77,6 +82,10 @@ RunStatus Search::run(StopCondition& stop, std::uint64_t max_expansions) {
             break;
         }
         step(stop);
+        add_trace_point();
+    }
+    if (!root_.complete && terminal_root()) {
+        start_greedy();
         add_trace_point();
     }
     seconds_before_ += std::chrono::duration<double>(StopCondition::Clock::now() - started_).count();

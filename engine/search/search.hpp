@@ -113,6 +113,7 @@ class Search {
     void close_and_node(OrNode& node, Slot slot);
     void refresh_bound(OrNode& node);
 
+    void start_greedy();
     void step(StopCondition& stop);
     bool terminal_root() const;
     void add_trace_point();
@@ -129,6 +130,7 @@ class Search {
     std::vector<std::uint32_t> scratch_;
     Subset side_data_[2];  // data of terminal subproblems, refilled for every expansion
     std::uint64_t last_id_ = 0;
+    bool greedy_started_ = false;
     bool failed_ = false;  // an exception left the search tree half changed
     double seconds_before_ = 0;
     StopCondition::Clock::time_point started_{};

@@ -17,6 +17,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "common/buffer.hpp"
 #include "terminal/dispatch.hpp"
 
 namespace codt {
@@ -319,7 +320,7 @@ class ManyClassScan {
         size_ = subset.size();
         const std::uint32_t features = subset.features();
         const std::size_t cells = static_cast<std::size_t>(size_) * features;
-        if (grouped_.size() < cells) grouped_.resize(cells);
+        grouped_.ensure(cells);
         read_labels(subset);
 
         runs_.clear();
@@ -457,7 +458,7 @@ class ManyClassScan {
     Kernel pass_;
     const Subset* subset_ = nullptr;
     std::uint32_t size_ = 0;
-    std::vector<Id> grouped_;
+    Buffer<Id> grouped_;
     std::vector<std::uint16_t> label_;
     std::vector<std::uint8_t> buckets_;
     std::vector<Run> runs_;

@@ -17,6 +17,7 @@
 #include <limits>
 #include <vector>
 
+#include "common/buffer.hpp"
 #include "terminal/dispatch.hpp"
 
 namespace codt {
@@ -215,7 +216,7 @@ class SquaredErrorScanner final : public Scanner {
         const std::uint32_t size = subset.size();
         const std::uint32_t features = subset.features();
         const std::size_t cells = static_cast<std::size_t>(size) * features;
-        if (grouped_.size() < cells) grouped_.resize(cells);
+        grouped_.ensure(cells);
         centre_targets(subset);
 
         blocks_.clear();
@@ -326,7 +327,7 @@ class SquaredErrorScanner final : public Scanner {
     void (*pass_)(const Stream*, const std::uint8_t*, const double*, Side*);
     const Subset* subset_ = nullptr;
     std::vector<double> target_;
-    std::vector<std::uint32_t> grouped_;
+    Buffer<std::uint32_t> grouped_;
     std::vector<std::uint8_t> buckets_;
     std::vector<Block> blocks_;
     std::vector<std::size_t> first_block_;  // per feature

@@ -18,6 +18,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "common/buffer.hpp"
 #include "terminal/dispatch.hpp"
 
 namespace codt {
@@ -161,7 +162,7 @@ class TwoClassScan {
         const std::uint32_t size = subset.size();
         const std::uint32_t features = subset.features();
         const std::size_t cells = static_cast<std::size_t>(size) * features;
-        if (grouped_.size() < cells) grouped_.resize(cells);
+        grouped_.ensure(cells);
         label_.resize(size);
         const auto samples = subset.samples();
         total_ones_ = 0;
@@ -278,7 +279,7 @@ class TwoClassScan {
     std::span<const std::uint16_t> labels_;
     Kernel pass_;
     const Subset* subset_ = nullptr;
-    std::vector<Id> grouped_;
+    Buffer<Id> grouped_;
     std::vector<std::uint8_t> label_, buckets_;
     std::vector<Block> blocks_;
     std::vector<std::size_t> first_block_;  // per feature

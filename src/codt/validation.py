@@ -45,7 +45,7 @@ def check_labels(y: object, X: Floats) -> tuple[Floats, NDArray[Any]]:
     try:
         if labels.dtype.kind not in "biuUS":  # numbers that may be continuous, or objects of any kind
             check_classification_targets(labels)
-        classes, codes = np.unique(labels, return_inverse=True)
+        classes, codes = _encode(labels)
     except ValueError as error:
         raise ValueError(f"y must hold class labels. {error}") from error
     except TypeError as error:
@@ -54,6 +54,20 @@ def check_labels(y: object, X: Floats) -> tuple[Floats, NDArray[Any]]:
     if len(classes) > MOST_CLASSES:
         raise ValueError(f"y holds {len(classes)} classes; expected at most {MOST_CLASSES}.")
     return codes.astype(np.float64), classes
+
+
+def _encode(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the classes in ascending order and the index of every label among them, as np.unique does."""
+    if labels.dtype.kind in "iu" and len(labels):
+        # Counting beats sorting, as long as the labels do not span much more than there are of them.
+        least, most = int(labels.min()), int(labels.max())
+        if most - least <= 2 * len(labels) and most < 2**62:
+            offsets = labels.astype(np.int64) - least
+            present = np.bincount(offsets) > 0
+            classes = (np.flatnonzero(present) + least).astype(labels.dtype)
+            return classes, (np.cumsum(present) - 1)[offsets]
+    classes, codes = np.unique(labels, return_inverse=True)
+    return classes, codes
 
 
 def check_targets(y: object, X: Floats) -> Floats:
