@@ -1,5 +1,5 @@
-// Memory for numbers that are about to be overwritten: grows, never shrinks, and is not cleared first, so that
-// pages that are never written are never touched.
+// Memory for numbers that are about to be overwritten: grows, never shrinks, and is not cleared first, so
+// that pages that are never written are never touched.
 #pragma once
 
 #include <cstddef>

@@ -19,8 +19,8 @@ struct SortBuffers {
     Buffer<SortEntry> entries, other;
 };
 
-// Writes to `order` the indices of `column` in ascending order of its values, ties in their original order. Values
-// are finite; both zeros count as equal.
+// Writes to `order` the indices of `column` in ascending order of its values, ties in their original order.
+// Values are finite; both zeros count as equal.
 void sort_order(std::span<const double> column, SortBuffers& buffers, std::span<std::uint32_t> order);
 
 }  // namespace codt

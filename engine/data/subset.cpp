@@ -69,8 +69,8 @@ void Subset::split(std::uint32_t f, std::uint32_t i, Subset& left, Subset& right
         std::uint32_t* const right_order = right.own_order_.data() + right.offset(g);
         std::uint32_t* const left_end = left.own_group_end_.data() + left.offset(g);
         std::uint32_t* const right_end = right.own_group_end_.data() + right.offset(g);
-        // Without a branch: everything is written to both sides and counted on one. What is written behind the
-        // end of a row is the beginning of the next, which comes later, or the one spare cell.
+        // Without a branch: everything is written to both sides and counted on one. What is written behind
+        // the end of a row is the beginning of the next, which comes later, or the one spare cell.
         std::uint32_t lefts = 0, rights = 0, left_groups = 0, right_groups = 0;
         std::uint32_t k = 0;
         for (const std::uint32_t end : group_end(g)) {

@@ -94,8 +94,8 @@ class Misclassification final : public CostTupleObjective<ClassCount> {
         }
     }
 
-    // With whole numbers. The left side's most frequent class can only be the one just counted; the right side's
-    // largest count only falls, so an old one bounds it.
+    // With whole numbers. The left side's most frequent class can only be the one just counted; the right
+    // side's largest count only falls, so an old one bounds it.
     Stump best_stump(const Dataset& data, std::span<const std::uint32_t> rows, double lambda) const override {
         const std::size_t classes = cost().size();
         // The class of each row here, from one on; zero elsewhere.
@@ -127,7 +127,8 @@ class Misclassification final : public CostTupleObjective<ClassCount> {
                 if (left_most == most_before || count - left_most - right_most + lambda >= best.objective)
                     continue;
                 right_most = 0;
-                for (std::size_t c = 1; c <= classes; ++c) right_most = std::max(right_most, total[c] - left[c]);
+                for (std::size_t c = 1; c <= classes; ++c)
+                    right_most = std::max(right_most, total[c] - left[c]);
                 const double objective = count - left_most - right_most + lambda;
                 if (objective < best.objective) {
                     best = {objective, true, f, 0};

@@ -29,10 +29,10 @@ void for_each_block(std::span<const std::uint32_t> ends, Visit&& visit) {
         const std::size_t first = group;
         // The groups that end within block_size samples are no more than block_size.
         const std::size_t most = std::min<std::size_t>(ends.size(), group + block_size);
-        group = static_cast<std::size_t>(
-            std::upper_bound(ends.begin() + static_cast<std::ptrdiff_t>(group),
-                             ends.begin() + static_cast<std::ptrdiff_t>(most), begin + block_size) -
-            ends.begin());
+        group = static_cast<std::size_t>(std::upper_bound(ends.begin() + static_cast<std::ptrdiff_t>(group),
+                                                          ends.begin() + static_cast<std::ptrdiff_t>(most),
+                                                          begin + block_size) -
+                                         ends.begin());
         group = std::max(group, first + 1);
         const std::uint32_t end = ends[group - 1];
         visit(begin, end, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(group - first));

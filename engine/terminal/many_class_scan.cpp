@@ -4,12 +4,12 @@
 //
 // where a_c(p) counts the side's samples of class c before p. Along the order the heads a_c only grow and the
 // tails n_c - a_c only fall. So for every boundary of a block (see blocks.hpp), the head of class c at the
-// block's end plus the tail of class d at its start, or at any place before, bounds what the two give together.
-// Two kinds of pairs need no look: c = d is a leaf, and a class c that does not occur in the block has the same
-// head as at the block's start, where the pair was no better than the best found so far. While no other pair
-// can beat the best, in any lane on either side, only counts are needed, and these do not depend on the order
-// inside the block: its samples are grouped by class, and each group is counted in a register. A block that
-// might do better is walked twice, backwards for tail and forwards for head.
+// block's end plus the tail of class d at its start, or at any place before, bounds what the two give
+// together. Two kinds of pairs need no look: c = d is a leaf, and a class c that does not occur in the block
+// has the same head as at the block's start, where the pair was no better than the best found so far. While
+// no other pair can beat the best, in any lane on either side, only counts are needed, and these do not
+// depend on the order inside the block: its samples are grouped by class, and each group is counted in a
+// register. A block that might do better is walked twice, backwards for tail and forwards for head.
 #include "terminal/many_class_scan.hpp"
 
 #include <algorithm>
@@ -134,7 +134,8 @@ struct ManyClassPass {
         }
     }
 
-    // Most that the head of a class of the block, at its end, and the tail of another class can give together.
+    // Most that the head of a class of the block, at its end, and the tail of another class can give
+    // together.
     CODT_INLINE static void pair_bound(const Run* run, const Run* last, const ClassTable<Int>& table,
                                        const Both& first, const Both& second, Both& bound) {
         Both both = first;
@@ -157,7 +158,8 @@ struct ManyClassPass {
     }
 
     // The largest heads at the start of the block, and heads and tails at its end.
-    CODT_INLINE static void take_ends(const ClassTable<Int>& table, Both& start_head, Both& head, Both& tail) {
+    CODT_INLINE static void take_ends(const ClassTable<Int>& table, Both& start_head, Both& head,
+                                      Both& tail) {
         start_head.clear();
         head.clear();
         tail.clear();
@@ -296,8 +298,8 @@ struct ManyClassPass {
 template <class Int>
 struct ManyClassKernel {
     template <std::size_t Bytes>
-    CODT_INLINE static void run(const Stream<Int>* stream, const std::uint8_t* bucket,
-                                ClassTable<Int>* table, Best<Int>* best) {
+    CODT_INLINE static void run(const Stream<Int>* stream, const std::uint8_t* bucket, ClassTable<Int>* table,
+                                Best<Int>* best) {
         ManyClassPass<Int, Bytes> pass;
         pass.best.left.load(best->left);
         pass.best.right.load(best->right);

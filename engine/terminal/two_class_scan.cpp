@@ -245,8 +245,8 @@ class TwoClassScan {
             std::uint32_t front = begin;
             std::uint32_t back = end;
             for (std::uint32_t k = begin; k < end; ++k) {
-                // Class 1 fills the block from the front, class 0 from the back. Both places are free, so both
-                // are written: there is nothing to branch on.
+                // Class 1 fills the block from the front, class 0 from the back. Both places are free, so
+                // both are written: there is nothing to branch on.
                 const std::uint32_t id = order[k];
                 const std::uint32_t y = label[id];
                 grouped[front] = grouped[back - 1] = static_cast<Id>(id);
