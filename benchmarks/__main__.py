@@ -144,9 +144,7 @@ def _parser() -> argparse.ArgumentParser:
         help=f"runs of small cells (default: {REPEAT}; quick: 1)",
     )
     parser.add_argument("--resume", action="store_true", help="go on where a run was interrupted")
-    parser.add_argument(
-        "--report-only", action="store_true", help="write the tables from the results at hand"
-    )
+    parser.add_argument("--report-only", action="store_true", help="write the tables from the results at hand")
     parser.add_argument("--results", type=Path, default=ROOT / RESULTS, help=f"default: {RESULTS}")
     parser.add_argument("--output", type=Path, default=ROOT / DOCUMENT, help=f"default: {DOCUMENT}")
     return parser

@@ -38,15 +38,11 @@ def main(arguments: list[str]) -> None:
     print(json.dumps(run_cell(method, task, X, y, int(depth), float(time_limit))))
 
 
-def run_cell(
-    method: str, task: str, X: NDArray[np.float64], y: NDArray[Any], depth: int, time_limit: float
-) -> Outcome:
+def run_cell(method: str, task: str, X: NDArray[np.float64], y: NDArray[Any], depth: int, time_limit: float) -> Outcome:
     """Fit, several times if that is quick; return the outcome of the first fit and the seconds of all."""
     fit = _codt(task, depth, time_limit) if method == "codt" else _pycontree(depth, time_limit)
     rng = np.random.default_rng(0)
-    fit(
-        rng.random((50, 2)), rng.integers(2, size=50).astype(y.dtype)
-    )  # what the first call loads and sets up
+    fit(rng.random((50, 2)), rng.integers(2, size=50).astype(y.dtype))  # what the first call loads and sets up
     before = _resident_bytes()
     outcome = fit(X, y)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -89,9 +89,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Measure, and write the section on kernels."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.kernels", description=__doc__)
     parser.add_argument("--seconds", type=float, default=1.0, help="for every search (default: 1)")
-    parser.add_argument(
-        "--repeat", type=int, default=3, help="searches, the best of which counts (default: 3)"
-    )
+    parser.add_argument("--repeat", type=int, default=3, help="searches, the best of which counts (default: 3)")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="numbers of samples")
     parser.add_argument("--output", type=Path, default=ROOT / DOCUMENT, help=f"default: {DOCUMENT}")
     options = parser.parse_args(arguments)

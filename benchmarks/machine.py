@@ -62,9 +62,7 @@ def _version(package: str) -> str:
 def engine_build() -> str:
     """Return a digest of the compiled engine; empty if it cannot be found."""
     files = metadata.files("codt") or []
-    engines = [
-        Path(str(file.locate())) for file in files if file.name.startswith("_core.") and file.suffix == ".so"
-    ]
+    engines = [Path(str(file.locate())) for file in files if file.name.startswith("_core.") and file.suffix == ".so"]
     return hashlib.sha256(engines[0].read_bytes()).hexdigest()[:12] if engines else ""
 
 

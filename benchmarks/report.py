@@ -84,9 +84,7 @@ def _machine(results: Results) -> str:
     if not results.machines:
         return "Machine unknown."
     machine = results.machines[-1]
-    versions = [
-        f"{name} {machine[name]}" for name in ("codt", "pycontree", "python", "numpy") if machine[name]
-    ]
+    versions = [f"{name} {machine[name]}" for name in ("codt", "pycontree", "python", "numpy") if machine[name]]
     days = results.dates or [machine["date"][:10]]
     commands = dict.fromkeys(f"`{record['command']}`" for record in results.machines)
     return "\n".join(
@@ -105,9 +103,7 @@ def _machine(results: Results) -> str:
 def _checks(results: Results) -> str:
     compared, wrong = results.check()
     if wrong:
-        return "\n".join(
-            ["**MISMATCH! These figures must not be trusted:**", "", *(f"- **{w}**" for w in wrong)]
-        )
+        return "\n".join(["**MISMATCH! These figures must not be trusted:**", "", *(f"- **{w}**" for w in wrong)])
     return f"All {compared} comparisons of losses, with the peer's and with known optima, agree."
 
 
@@ -120,9 +116,7 @@ def _peer_table(work: Work, results: Results) -> str:
             continue
         ratio = compare(ours, peer)
         ratios += [ratio] if ratio else []
-        rows.append(
-            [dataset, *_sizes(ours or peer), _loss(ours), _time(ours), _time(peer), str(ratio or NOTHING)]
-        )
+        rows.append([dataset, *_sizes(ours or peer), _loss(ours), _time(ours), _time(peer), str(ratio or NOTHING)])
     if not rows:
         return ""
     header = ["data set", "samples", "features", "loss", "codt", "pycontree", "ratio"]

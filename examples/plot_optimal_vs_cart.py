@@ -33,16 +33,12 @@ def draw(
     across, up = (np.linspace(a, b, 600) for a, b in zip(low - margin, high + margin, strict=True))
     grid = np.stack(np.meshgrid(across, up), axis=-1)
     regions = model.predict(grid.reshape(-1, 2)).reshape(grid.shape[:2])
-    axes.pcolormesh(
-        across, up, regions, cmap=ListedColormap(COLORS), vmin=0, vmax=2, alpha=0.25, rasterized=True
-    )
+    axes.pcolormesh(across, up, regions, cmap=ListedColormap(COLORS), vmin=0, vmax=2, alpha=0.25, rasterized=True)
     wrong = model.predict(X) != y
     for code, color in enumerate(COLORS):
         samples = X[y == code]
         axes.scatter(*samples.T, s=16, color=color, label=names[code], linewidths=0)
-    axes.scatter(
-        *X[wrong].T, s=46, facecolors="none", edgecolors="black", linewidths=0.9, label="misclassified"
-    )
+    axes.scatter(*X[wrong].T, s=46, facecolors="none", edgecolors="black", linewidths=0.9, label="misclassified")
 
 
 def main() -> None:

@@ -23,13 +23,9 @@ BOUNDS = [
 ]
 
 
-def larger_instance(
-    rng: np.random.Generator, task: Task, *, n: int, max_depth: int, n_classes: int
-) -> Instance:
+def larger_instance(rng: np.random.Generator, task: Task, *, n: int, max_depth: int, n_classes: int) -> Instance:
     """A noisy function of features of many, some and few values."""
-    X = np.column_stack([rng.permutation(n), rng.integers(0, 12, n), rng.integers(0, 2, n)]).astype(
-        np.float64
-    )
+    X = np.column_stack([rng.permutation(n), rng.integers(0, 12, n), rng.integers(0, 2, n)]).astype(np.float64)
     signal = X[:, 0] / n + X[:, 1] / 12 + 0.5 * X[:, 2] + rng.normal(scale=0.4, size=n)
     if task == "classification":
         y = np.floor(np.argsort(np.argsort(signal)) * n_classes / n)
@@ -68,9 +64,7 @@ def test_depth_two_equals_algorithm_4_at_every_root_split(task: Task, n_classes:
 def test_deeper_trees_have_one_optimum(depth: int, task: Task, n_classes: int) -> None:
     rng = np.random.default_rng([31, depth, TASKS.index(task), n_classes])
     for _ in range(scaled(1)):
-        instance = larger_instance(
-            rng, task, n=60 if depth == 3 else 24, max_depth=depth, n_classes=n_classes
-        )
+        instance = larger_instance(rng, task, n=60 if depth == 3 else 24, max_depth=depth, n_classes=n_classes)
         reference = solve(instance, Settings(terminal="left-right", clustering=True, greedy=True))
         optimum = check_tree(reference.tree(), instance).objective
         assert close(reference.upper_bound, optimum, instance.scale)

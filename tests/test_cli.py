@@ -30,9 +30,7 @@ def csv(tmp_path: Path) -> Path:
 
 def run(*arguments: object) -> tuple[int, str]:
     """The exit code and all output of a command."""
-    result = CliRunner().invoke(
-        app, [str(argument) for argument in arguments], env={"COLUMNS": "300", "NO_COLOR": "1"}
-    )
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], env={"COLUMNS": "300", "NO_COLOR": "1"})
     return result.exit_code, result.output
 
 
@@ -112,7 +110,5 @@ def test_demo_proves_its_trees_and_compares_with_cart() -> None:
 
 
 def test_the_module_runs_as_a_program() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "codt", "--help"], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-m", "codt", "--help"], capture_output=True, text=True, check=True)
     assert "fit" in done.stdout

@@ -155,9 +155,7 @@ def test_a_fitted_tree_predicts_its_own_training_data_bit_for_bit() -> None:
     assert np.count_nonzero(model.predict(X) != y) == model.loss_
 
 
-@pytest.mark.parametrize(
-    "labels", [["no", "yes"], [False, True], [-7, 12], ["", "ß"], [0.0, 1.0], [b"a", b"b"]]
-)
+@pytest.mark.parametrize("labels", [["no", "yes"], [False, True], [-7, 12], ["", "ß"], [0.0, 1.0], [b"a", b"b"]])
 def test_labels_of_any_kind(labels: list[Any]) -> None:
     X = np.array([[0.0], [1.0], [2.0], [3.0]])
     y = np.array([labels[0], labels[0], labels[1], labels[0]])
@@ -249,9 +247,7 @@ def test_many_classes(n_classes: int) -> None:
 
 def test_a_class_without_samples_is_never_predicted() -> None:
     X = np.array([[0.0], [1.0], [2.0]])
-    search = solve(
-        Instance(X, np.array([1.0, 4.0, 1.0]), "classification", 6, 2, 0.0), Settings.with_all_bounds()
-    )
+    search = solve(Instance(X, np.array([1.0, 4.0, 1.0]), "classification", 6, 2, 0.0), Settings.with_all_bounds())
     assert search.tree()["value"].shape[1] == 6
     assert search.tree()["value"][:, [0, 2, 3, 5]].sum() == 0
 
@@ -266,9 +262,7 @@ def test_a_large_offset_of_y_costs_no_accuracy(offset: float, terminal: str) -> 
     for settings in (Settings(terminal=terminal), Settings.with_all_bounds(terminal=terminal, greedy=True)):
         check_optimal(solve(instance, settings), instance)
     model = OptimalTreeRegressor(max_depth=2, terminal=terminal).fit(X, y)
-    residuals = [
-        Fraction(a) - Fraction(b) for a, b in zip(y.tolist(), model.predict(X).tolist(), strict=True)
-    ]
+    residuals = [Fraction(a) - Fraction(b) for a, b in zip(y.tolist(), model.predict(X).tolist(), strict=True)]
     # The predicted means are themselves rounded to floats as large as the offset.
     rounding = 30 * float(np.spacing(abs(offset) + 10))
     assert float(sum(r * r for r in residuals)) == pytest.approx(model.loss_, rel=1e-9, abs=rounding)

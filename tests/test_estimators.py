@@ -347,17 +347,21 @@ def test_a_fit_that_fails_leaves_nothing_behind(make: Any) -> None:
     assert not hasattr(model, "n_features_in_")
 
 
-def test_a_search_that_runs_is_not_read_by_another_thread() -> None:
+def test_a_search_that_runs_can_be_read_by_another_thread_but_not_run() -> None:
     X, y = hard_problem()
     search = Search(X, y, task="classification", max_depth=6)
-    thread = threading.Thread(target=search.run, kwargs={"time_limit": 1.0})
+    thread = threading.Thread(target=search.run, kwargs={"time_limit": 1.0, "n_jobs": 2})
     thread.start()
     try:
         time.sleep(0.3)
-        with pytest.raises(RuntimeError, match="running"):
-            _ = search.incumbent
+        lower, upper = search.bounds
+        assert 0 <= lower <= upper
+        assert search.incumbent.total_loss <= upper
+        assert search.trace[-1, 3] <= upper
         with pytest.raises(RuntimeError, match="running"):
             search._core.run()
+        with pytest.raises(RuntimeError, match="running"):
+            _ = search.stats
     finally:
         thread.join()
     assert search.incumbent.total_loss == search.bounds.upper

@@ -17,9 +17,7 @@ from tests.support.rendering import Expansion, Rendering
 def logged(search: object) -> list[Expansion]:
     """The expansions of a compiled search in the rendering's form."""
     return [
-        Expansion(
-            tuple((int(f), float(t), bool(left)) for f, t, left in path), int(feature), float(threshold)
-        )
+        Expansion(tuple((int(f), float(t), bool(left)) for f, t, left in path), int(feature), float(threshold))
         for path, feature, threshold in search.expansions()  # type: ignore[attr-defined]
     ]
 

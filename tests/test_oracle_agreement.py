@@ -41,6 +41,8 @@ def test_every_setting_returns_the_optimum_of_the_oracle(strategy: str, terminal
             greedy=bool(rng.integers(2)),
             kernel=str(rng.choice(KERNELS)),
             seed=int(rng.integers(2**63)),
+            primal=bool(rng.integers(2)),
+            threads=int(rng.choice([1, 1, 1, 2, 3])),
             **bounds,
         )
         try:
@@ -74,11 +76,8 @@ def test_vector_kernels_return_the_same_tree_bit_for_bit(task: Task) -> None:
         depth = int(rng.integers(1, 4))
         instance = random_instance(rng, task, max_depth=depth, penalised=bool(rng.integers(2)), max_rows=40)
         trees = [
-            solve(instance, Settings.with_all_bounds(terminal="depth-two", kernel=kernel)).tree()
-            for kernel in kernels
+            solve(instance, Settings.with_all_bounds(terminal="depth-two", kernel=kernel)).tree() for kernel in kernels
         ]
         for name, array in trees[0].items():
             for kernel, tree in zip(kernels[1:], trees[1:], strict=True):
-                np.testing.assert_array_equal(
-                    array, tree[name], err_msg=f"{name} with {kernel}: {instance!r}"
-                )
+                np.testing.assert_array_equal(array, tree[name], err_msg=f"{name} with {kernel}: {instance!r}")

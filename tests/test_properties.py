@@ -78,9 +78,7 @@ def test_a_mirrored_feature_does_not_matter(instance: Instance, how: Settings) -
 
 @settings(max_examples=200)
 @given(instances(), SETTINGS, st.data())
-def test_repeated_columns_and_their_order_do_not_matter(
-    instance: Instance, how: Settings, data: st.DataObject
-) -> None:
+def test_repeated_columns_and_their_order_do_not_matter(instance: Instance, how: Settings, data: st.DataObject) -> None:
     p = instance.X.shape[1]
     extra = data.draw(st.lists(st.integers(0, p - 1), max_size=2))
     columns = data.draw(st.permutations([*range(p), *extra]))
@@ -107,12 +105,8 @@ def test_names_of_classes_do_not_matter(instance: Instance, how: Settings, data:
 
 
 @settings(max_examples=200)
-@given(
-    instances(task="regression"), SETTINGS, st.sampled_from([-2.0, 0.001, 3.0, 1e6]), st.integers(-1000, 1000)
-)
-def test_scaling_and_shifting_y_scales_the_loss(
-    instance: Instance, how: Settings, factor: float, shift: int
-) -> None:
+@given(instances(task="regression"), SETTINGS, st.sampled_from([-2.0, 0.001, 3.0, 1e6]), st.integers(-1000, 1000))
+def test_scaling_and_shifting_y_scales_the_loss(instance: Instance, how: Settings, factor: float, shift: int) -> None:
     moved = replace(instance, y=factor * (instance.y + shift), penalty=factor**2 * instance.penalty)
     assert same(objective(moved, how), factor**2 * objective(instance, how), factor**2 * instance.scale)
 

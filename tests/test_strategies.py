@@ -42,9 +42,7 @@ NAMES = [
 ]
 
 
-def order(
-    strategy: str | Strategy, seed: int = 20, task: Task = "classification", **options: Any
-) -> list[Any]:
+def order(strategy: str | Strategy, seed: int = 20, task: Task = "classification", **options: Any) -> list[Any]:
     """The expansions of a plain search with this strategy on a fixed random data set."""
     rng = np.random.default_rng(seed)
     instance = exact_instance(rng, task, max_depth=3, penalised=False, max_rows=12)
@@ -89,9 +87,7 @@ def test_the_registrys_description_of_a_strategy_is_the_papers(name: str) -> Non
     rng = np.random.default_rng(21)
     spec = strategies()[name].as_spec()
     for _ in range(scaled(10)):
-        instance = exact_instance(
-            rng, "classification", max_depth=3, penalised=bool(rng.integers(2)), max_rows=7
-        )
+        instance = exact_instance(rng, "classification", max_depth=3, penalised=bool(rng.integers(2)), max_rows=7)
         assert Rendering(instance, spec).run() == Rendering(instance, PAPER_STRATEGIES[name]).run()
 
 
@@ -137,9 +133,7 @@ BUILT_IN: list[tuple[str, Callable[[float, float, float, float, float], float]]]
     ("bfs-curiosity", lambda lower_bound, support, depth, rank, discrepancy: lower_bound / support),
     (
         "lds-mid",
-        lambda lower_bound, support, depth, rank, discrepancy: (
-            2**24 * (rank + discrepancy) + discrepancy - depth / 64
-        ),
+        lambda lower_bound, support, depth, rank, discrepancy: 2**24 * (rank + discrepancy) + discrepancy - depth / 64,
     ),
 ]
 
@@ -245,9 +239,7 @@ def test_every_strategy_inside_depth_two_finds_the_optimum(name: str, task: Task
             for _ in range(scaled(5)):
                 instance = random_instance(rng, task, max_depth=depth, penalised=penalised, max_rows=10)
                 for make in (Settings, Settings.with_all_bounds):
-                    check_optimal(
-                        solve(instance, make(terminal="depth-two", depth_two_strategy=name)), instance
-                    )
+                    check_optimal(solve(instance, make(terminal="depth-two", depth_two_strategy=name)), instance)
 
 
 def test_a_random_strategy_follows_random_state() -> None:
@@ -260,9 +252,7 @@ def test_a_search_that_its_own_heuristic_refers_to_is_freed() -> None:
     class Watcher:
         def __init__(self) -> None:
             X, y = np.arange(6.0).reshape(-1, 1), [0, 1, 0, 1, 0, 1]
-            self.search = Search(
-                X, y, task="classification", strategy=with_heuristic(self.value), terminal="leaf"
-            )
+            self.search = Search(X, y, task="classification", strategy=with_heuristic(self.value), terminal="leaf")
 
         def value(self, *state: float) -> float:
             return state[1]

@@ -55,9 +55,7 @@ def _stump(**replaced: object) -> dict[str, np.ndarray]:
     return {name: np.array(values) for name, values in {**tree, **replaced}.items()}
 
 
-STUMP_DATA = Instance(
-    np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 1.0, 0.0]), "classification", 2, 1, 0.25
-)
+STUMP_DATA = Instance(np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 1.0, 0.0]), "classification", 2, 1, 0.25)
 
 
 def test_checker_accepts_a_correct_tree() -> None:
@@ -134,7 +132,5 @@ def test_random_instances_are_as_awkward_as_they_claim(task: Task) -> None:
     assert any(len(np.unique(column)) == 1 < len(column) for column in columns)
     assert any(np.abs(column).max() > 1e307 for column in columns)
     assert any(0 < np.abs(column).max() < 1e-300 for column in columns)
-    assert any(
-        np.nextafter(a, np.inf) == b for column in columns for a, b in pairwise(np.unique(column)) if a > 0
-    )
+    assert any(np.nextafter(a, np.inf) == b for column in columns for a, b in pairwise(np.unique(column)) if a > 0)
     assert any(0 < instance.penalty < float(instance.leaf_loss) for instance in drawn)

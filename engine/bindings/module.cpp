@@ -34,6 +34,7 @@ using Column = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::
 constexpr std::uint32_t deepest = 64;
 // Row numbers are 31 bits: one bit of a 32-bit word marks the side of a split.
 constexpr std::size_t most_rows = 0x7fffffff;
+constexpr std::int64_t most_threads = 1024;
 
 template <class T, class U>
 nb::object array_of(const std::vector<U>& values) {
@@ -84,10 +85,47 @@ const char* status_name(RunStatus status) {
             return "time-limit";
         case RunStatus::expansion_limit:
             return "expansion-limit";
+        case RunStatus::gap_limit:
+            return "gap-limit";
+        case RunStatus::memory_limit:
+            return "memory-limit";
         case RunStatus::interrupted:
             return "interrupted";
     }
     return "";
+}
+
+// Asks Python, now and then, whether a signal has arrived or a function wants to stop. An exception waits
+// here until the engine has stopped.
+class Poll {
+ public:
+    explicit Poll(nb::object function = nb::none()) : function_(std::move(function)) {}
+
+    bool operator()() {
+        nb::gil_scoped_acquire locked;
+        try {
+            if (PyErr_CheckSignals() != 0) throw nb::python_error();
+            return !function_.is_none() && nb::cast<bool>(nb::bool_(function_()));
+        } catch (...) {
+            raised_ = std::current_exception();
+            return true;
+        }
+    }
+    void rethrow() const {
+        if (raised_) std::rethrow_exception(raised_);
+    }
+
+ private:
+    nb::object function_;
+    std::exception_ptr raised_;
+};
+
+// Seconds, None for no limit.
+double seconds_from(std::optional<double> time_limit) {
+    const double seconds = time_limit.value_or(std::numeric_limits<double>::infinity());
+    if (!(seconds >= 0))
+        refuse("time_limit: expected a number of at least 0, got " + std::to_string(seconds));
+    return seconds;
 }
 
 class PySearch {
@@ -96,7 +134,8 @@ class PySearch {
              std::int64_t max_depth, double penalty, const nb::dict& strategy,
              const nb::dict& depth_two_strategy, const std::string& terminal, bool greedy, bool clustering,
              bool neighborhood, bool interval_shrinking, bool sub_interval, const std::string& kernel,
-             std::uint64_t seed, bool log_expansions) {
+             std::uint64_t seed, bool log_expansions, bool primal, std::optional<std::int64_t> memory_limit,
+             std::optional<double> time_limit) {
         const std::size_t rows = x.shape(0);
         const std::size_t columns = x.shape(1);
         if (rows < 1 || rows > most_rows)
@@ -133,21 +172,46 @@ class PySearch {
         options.kernel = {kernel_from(kernel)};
         options.seed = seed;
         options.log_expansions = log_expansions;
+        options.primal = primal;
+        if (memory_limit) {
+            options.memory_limit = *memory_limit;
+            // The sorted data, the view of all rows, and one thread's workspace.
+            const std::size_t least =
+                3 * rows * columns * sizeof(std::uint32_t) + 8 * rows + Worker::bytes(rows, columns);
+            if (*memory_limit < static_cast<std::int64_t>(least))
+                refuse("memory_limit: " + std::to_string(*memory_limit) + " bytes are less than the " +
+                       std::to_string(least) + " that a search on these data needs to begin");
+        }
 
+        features_ = columns;
         value_columns_ = classification ? static_cast<std::size_t>(n_classes) : 1;
         const std::span<const double> values(x.data(), rows * columns);
         const std::span<const double> targets(y.data(), rows);
-        nb::gil_scoped_release unlocked;
-        auto data = std::make_shared<Dataset>(values, static_cast<std::uint32_t>(rows),
-                                              static_cast<std::uint32_t>(columns));
-        std::shared_ptr<const Objective> objective =
-            make_objective(classification ? "misclassification" : "squared-error", targets,
-                           static_cast<std::uint32_t>(classification ? n_classes : 0));
-        search_ = std::make_unique<Search>(std::move(data), std::move(objective), std::move(options));
+        Poll poll;
+        StopCondition stop(seconds_from(time_limit), std::ref(poll));
+        bool stopped = false;
+        {
+            nb::gil_scoped_release unlocked;
+            try {
+                auto data = std::make_shared<Dataset>(values, static_cast<std::uint32_t>(rows),
+                                                      static_cast<std::uint32_t>(columns), &stop);
+                std::shared_ptr<const Objective> objective =
+                    make_objective(classification ? "misclassification" : "squared-error", targets,
+                                   static_cast<std::uint32_t>(classification ? n_classes : 0));
+                search_ = std::make_unique<Search>(std::move(data), std::move(objective), std::move(options),
+                                                   &stop);
+            } catch (const Stopped&) {
+                stopped = true;
+            }
+        }
+        poll.rethrow();
+        if (stopped) {
+            PyErr_SetString(PyExc_TimeoutError, "time_limit was reached before the data were sorted");
+            throw nb::python_error();
+        }
     }
 
-    // While it runs, the search belongs to one thread: the tree must not be read or the search run by
-    // another.
+    // While it runs, bounds, trace and tree may be read by any thread; nothing else may be asked of it.
     class Turn {
      public:
         explicit Turn(std::atomic<bool>& running) : running_(running) {
@@ -163,40 +227,63 @@ class PySearch {
     };
 
     std::string run(std::optional<double> time_limit, const nb::object& max_expansions,
-                    const nb::object& poll) {
-        const double seconds = time_limit.value_or(std::numeric_limits<double>::infinity());
-        if (!(seconds >= 0))
-            refuse("time_limit: expected a number of at least 0, got " + std::to_string(seconds));
-        std::uint64_t expansions = UINT64_MAX;
-        if (!max_expansions.is_none() && !nb::try_cast<std::uint64_t>(max_expansions, expansions)) {
+                    const nb::object& poll, double gap_limit, std::int64_t n_threads) {
+        const double seconds = seconds_from(time_limit);
+        RunLimits limits;
+        if (!max_expansions.is_none() && !nb::try_cast<std::uint64_t>(max_expansions, limits.expansions)) {
             if (!nb::isinstance<nb::int_>(max_expansions) || max_expansions < nb::int_(0))
                 refuse(std::string("max_expansions: expected a whole number of at least 0, got ") +
                        nb::repr(max_expansions).c_str());
-            expansions = UINT64_MAX;  // more than 64 bits can count
+            limits.expansions = UINT64_MAX;  // more than 64 bits can count
         }
         if (!poll.is_none() && !PyCallable_Check(poll.ptr()))
             refuse(std::string("poll: expected a function or None, got ") + nb::repr(poll).c_str());
+        if (!(gap_limit >= 0))
+            refuse("gap_limit: expected a number of at least 0, got " + std::to_string(gap_limit));
+        if (n_threads < 1 || n_threads > most_threads)
+            refuse("n_threads: expected 1 to " + std::to_string(most_threads) + ", got " +
+                   std::to_string(n_threads));
+        limits.gap = gap_limit;
+        limits.threads = static_cast<std::uint32_t>(n_threads);
 
         const Turn turn(running_);
-        // An exception from Python (a signal handler's too) waits here until the engine has stopped.
-        std::exception_ptr raised;
-        StopCondition stop(seconds, [&] {
-            nb::gil_scoped_acquire locked;
-            try {
-                if (PyErr_CheckSignals() != 0) throw nb::python_error();
-                return !poll.is_none() && nb::cast<bool>(nb::bool_(poll()));
-            } catch (...) {
-                raised = std::current_exception();
-                return true;
-            }
-        });
+        Poll question(poll);
+        StopCondition stop(seconds, std::ref(question));
         RunStatus status{};
         {
             nb::gil_scoped_release unlocked;
-            status = search_->run(stop, expansions);
+            status = search_->run(stop, limits);
         }
-        if (raised) std::rethrow_exception(raised);
+        question.rethrow();
         return status_name(status);
+    }
+
+    // A tree to start from: arrays as those of tree(), without what is computed.
+    void offer(const std::vector<std::int32_t>& feature, const std::vector<double>& threshold,
+               const std::vector<std::int32_t>& left, const std::vector<std::int32_t>& right) {
+        const Turn turn(running_);
+        const std::size_t count = feature.size();
+        if (count == 0 || threshold.size() != count || left.size() != count || right.size() != count)
+            refuse("tree: expected arrays of one length of at least 1");
+        std::vector<Solution> built(count);
+        // Children come after their parents, so the last node can be built first.
+        for (std::size_t i = count; i-- > 0;) {
+            if (feature[i] < 0) {
+                built[i] = leaf_solution();
+                continue;
+            }
+            const auto valid = [&](std::int32_t child) {
+                return child > static_cast<std::int64_t>(i) && static_cast<std::size_t>(child) < count;
+            };
+            if (static_cast<std::size_t>(feature[i]) >= features_ || !std::isfinite(threshold[i]) ||
+                !valid(left[i]) || !valid(right[i]))
+                refuse("tree: node " + std::to_string(i) + " is not valid");
+            built[i] = split_solution(static_cast<std::uint32_t>(feature[i]), threshold[i],
+                                      built[static_cast<std::size_t>(left[i])],
+                                      built[static_cast<std::size_t>(right[i])]);
+        }
+        nb::gil_scoped_release unlocked;
+        search_->offer(built[0]);
     }
 
     bool complete() const { return search_->complete(); }
@@ -204,26 +291,39 @@ class PySearch {
     double upper_bound() const { return search_->upper_bound(); }
     std::uint64_t n_expansions() const { return search_->expansions(); }
 
-    nb::dict stats() const {
-        const ScanCounters& counters = search_->scan_counters();
+    nb::dict stats() {
+        const Turn turn(running_);
+        const ScanCounters counters = search_->scan_counters();
         nb::dict out;
         out["expansions"] = search_->expansions();
         out["terminal_calls"] = counters.depth_two_calls;
         out["left_right_evaluations"] = counters.evaluations;
         out["scanned_samples"] = counters.scanned_samples;
+        out["memory"] = search_->memory();
+        out["fallbacks"] = search_->fallbacks();
+        out["returns"] = search_->returns();
         return out;
     }
 
-    nb::object trace() {
+    std::int64_t memory() const { return search_->memory(); }
+    double primal_seconds() {
         const Turn turn(running_);
+        return search_->primal_seconds();
+    }
+
+    nb::object trace(std::size_t first) {
+        std::vector<TracePoint> points;
+        {
+            nb::gil_scoped_release unlocked;
+            points = search_->trace();
+        }
         std::vector<std::vector<double>> rows;
-        for (const TracePoint& point : search_->trace())
+        for (const TracePoint& point : std::span(points).subspan(std::min(first, points.size())))
             rows.push_back({point.seconds, static_cast<double>(point.expansions), point.lower, point.upper});
         return matrix_of(rows, 4);
     }
 
     nb::dict tree() {
-        const Turn turn(running_);
         FlatTree tree;
         {
             nb::gil_scoped_release unlocked;
@@ -258,6 +358,7 @@ class PySearch {
     HeldFunctions held_;
     std::atomic<bool> running_{false};
     std::size_t value_columns_ = 1;
+    std::size_t features_ = 0;
     std::unique_ptr<Search> search_;
 };
 
@@ -296,20 +397,27 @@ NB_MODULE(_core, m) {
     nb::class_<PySearch>(m, "Search", nb::type_slots(search_slots))
         .def(nb::init<const Matrix&, const Column&, const std::string&, std::int64_t, std::int64_t, double,
                       const nb::dict&, const nb::dict&, const std::string&, bool, bool, bool, bool, bool,
-                      const std::string&, std::uint64_t, bool>(),
+                      const std::string&, std::uint64_t, bool, bool, std::optional<std::int64_t>,
+                      std::optional<double>>(),
              nb::arg("X"), nb::arg("y"), nb::kw_only(), nb::arg("task"), nb::arg("n_classes"),
              nb::arg("max_depth"), nb::arg("penalty"), nb::arg("strategy"), nb::arg("depth_two_strategy"),
              nb::arg("terminal"), nb::arg("greedy"), nb::arg("clustering"), nb::arg("neighborhood"),
              nb::arg("interval_shrinking"), nb::arg("sub_interval"), nb::arg("kernel"), nb::arg("seed"),
-             nb::arg("log_expansions"))
+             nb::arg("log_expansions"), nb::arg("primal") = false,
+             nb::arg("memory_limit").none() = nb::none(), nb::arg("time_limit").none() = nb::none())
         .def("run", &PySearch::run, nb::arg("time_limit").none() = nb::none(),
-             nb::arg("max_expansions").none() = nb::none(), nb::arg("poll").none() = nb::none())
+             nb::arg("max_expansions").none() = nb::none(), nb::arg("poll").none() = nb::none(),
+             nb::arg("gap_limit") = 0.0, nb::arg("n_threads") = 1)
+        .def("offer", &PySearch::offer, nb::arg("feature"), nb::arg("threshold"), nb::arg("left"),
+             nb::arg("right"))
         .def_prop_ro("complete", &PySearch::complete)
         .def_prop_ro("lower_bound", &PySearch::lower_bound)
         .def_prop_ro("upper_bound", &PySearch::upper_bound)
         .def_prop_ro("n_expansions", &PySearch::n_expansions)
         .def("stats", &PySearch::stats)
-        .def("trace", &PySearch::trace)
+        .def_prop_ro("memory", &PySearch::memory)
+        .def_prop_ro("primal_seconds", &PySearch::primal_seconds)
+        .def("trace", &PySearch::trace, nb::arg("first") = 0)
         .def("tree", &PySearch::tree)
         .def("expansions", &PySearch::expansions);
 }

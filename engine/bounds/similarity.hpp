@@ -49,6 +49,12 @@ class WorstCost {
         return static_cast<double>(ends[j] - ends[i]);
     }
 
+    std::size_t bytes() const {
+        std::size_t sum = ready_.capacity() + tables_.capacity() * sizeof(tables_[0]);
+        for (const auto& table : tables_) sum += table.capacity() * sizeof(double);
+        return sum;
+    }
+
  private:
     const Objective* objective_ = nullptr;
     const Subset* subset_ = nullptr;

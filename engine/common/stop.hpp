@@ -1,8 +1,9 @@
-// When to stop a search: a deadline, and a question put to the caller at a steady pace. It is asked
-// inside every long loop (after each feature of a scan), not only between expansions, so that a limit
-// holds in the middle of a large subproblem too.
+// When to stop a search: a deadline, a question put to the caller at a steady pace, and a flag that threads
+// share. It is asked inside every long loop (after each feature of a scan), not only between expansions, so
+// that a limit holds in the middle of a large subproblem too.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <limits>
@@ -11,13 +12,16 @@ namespace codt {
 
 enum class StopReason { none, time_limit, interrupted };
 
+// Thrown where a stop leaves nothing to return.
+struct Stopped {};
+
 class StopCondition {
  public:
     using Clock = std::chrono::steady_clock;
 
     StopCondition() = default;
 
-    // `seconds` may be infinite. `poll` may be empty; it is called at most every 50 ms.
+    // `seconds` may be infinite. `poll` may be empty; it is called about every 20 ms.
     StopCondition(double seconds, std::function<bool()> poll) : poll_(std::move(poll)) {
         const auto now = Clock::now();
         // A limit beyond a century is none: it would overflow the clock's counter.
@@ -28,30 +32,50 @@ class StopCondition {
         next_poll_ = now + poll_interval;
     }
 
+    // For a part of a search: stops when the whole does (`outer`, may be null), when a flag is raised that
+    // threads share (may be null), or after a time of its own.
+    StopCondition(StopCondition* outer, const std::atomic<bool>* flag,
+                  double seconds = std::numeric_limits<double>::infinity())
+        : StopCondition(seconds, {}) {
+        outer_ = outer;
+        flag_ = flag;
+    }
+
     // True once the search has to stop; stays true.
     bool reached() {
         if (reason_ != StopReason::none) return true;
+        if ((flag_ && flag_->load(std::memory_order_relaxed)) || (outer_ && outer_->reached())) {
+            reason_ = StopReason::interrupted;
+            return true;
+        }
         if (!limited_ && !poll_) return false;
         const auto now = Clock::now();
         if (limited_ && now >= deadline_) {
             reason_ = StopReason::time_limit;
         } else if (poll_ && now >= next_poll_) {
-            next_poll_ = now + poll_interval;
             if (poll_()) reason_ = StopReason::interrupted;
+            next_poll_ = Clock::now() + poll_interval;
         }
         return reason_ != StopReason::none;
     }
 
+    // For work that is of no use if it is not finished.
+    void check() {
+        if (reached()) throw Stopped{};
+    }
+
     StopReason reason() const { return reason_; }
 
- private:
-    static constexpr std::chrono::milliseconds poll_interval{50};
+    static constexpr std::chrono::milliseconds poll_interval{20};
 
+ private:
     std::function<bool()> poll_;
     Clock::time_point deadline_{};
     Clock::time_point next_poll_{};
     bool limited_ = false;
     StopReason reason_ = StopReason::none;
+    const std::atomic<bool>* flag_ = nullptr;
+    StopCondition* outer_ = nullptr;
 };
 
 }  // namespace codt

@@ -4,7 +4,8 @@
 
 namespace codt {
 
-Dataset::Dataset(std::span<const double> x, std::uint32_t samples, std::uint32_t features)
+Dataset::Dataset(std::span<const double> x, std::uint32_t samples, std::uint32_t features,
+                 StopCondition* stop)
     : samples_(samples), features_(features), values_(features) {
     const std::size_t cells = static_cast<std::size_t>(samples) * features;
     ranks_.ensure(cells);
@@ -18,7 +19,7 @@ Dataset::Dataset(std::span<const double> x, std::uint32_t samples, std::uint32_t
         const std::span<std::uint32_t> order{orders_.data() + base, samples};
         std::uint32_t* const rank = ranks_.data() + base;
         std::uint32_t* const ends = group_ends_.data() + base;
-        sort_order(column, buffers, order);
+        sort_order(column, buffers, order, stop);
         std::uint32_t groups = 0;
         for (std::uint32_t k = 0; k < samples; ++k) {
             groups += k == 0 || column[order[k - 1]] < column[order[k]];

@@ -8,13 +8,16 @@
 #include <vector>
 
 #include "common/buffer.hpp"
+#include "common/stop.hpp"
 
 namespace codt {
 
 class Dataset {
  public:
-    // `x` is row-major, samples x features, finite (the caller has checked).
-    Dataset(std::span<const double> x, std::uint32_t samples, std::uint32_t features);
+    // `x` is row-major, samples x features, finite (the caller has checked). Sorting takes time: `stop`, if
+    // given, ends it with Stopped.
+    Dataset(std::span<const double> x, std::uint32_t samples, std::uint32_t features,
+            StopCondition* stop = nullptr);
 
     std::uint32_t samples() const { return samples_; }
     std::uint32_t features() const { return features_; }
@@ -31,6 +34,13 @@ class Dataset {
 
     // The threshold that separates the distinct values of two ranks, low < high: low <= tau < high.
     double threshold_between(std::uint32_t f, std::uint32_t low, std::uint32_t high) const;
+
+    // Bytes this object holds in memory.
+    std::size_t bytes() const {
+        std::size_t sum = (ranks_.size() + orders_.size() + group_ends_.size()) * sizeof(std::uint32_t);
+        for (const auto& values : values_) sum += values.capacity() * sizeof(double);
+        return sum;
+    }
 
  private:
     std::span<const std::uint32_t> row(const Buffer<std::uint32_t>& table, std::uint32_t f) const {

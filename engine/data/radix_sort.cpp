@@ -26,11 +26,12 @@ std::size_t digit(std::uint32_t key, unsigned d) {
 }
 
 // Sorts `entries` with the help of `other`, which is as long; returns the one that holds the result.
-SortEntry* sort_by_upper_half(SortEntry* entries, SortEntry* other, std::size_t n) {
+SortEntry* sort_by_upper_half(SortEntry* entries, SortEntry* other, std::size_t n, StopCondition* stop) {
     std::array<std::array<std::uint32_t, buckets>, digits> counts{};
     for (std::size_t i = 0; i < n; ++i)
         for (unsigned d = 0; d < digits; ++d) ++counts[d][digit(entries[i].key, d)];
     for (unsigned d = 0; d < digits; ++d) {
+        if (stop) stop->check();
         auto& count = counts[d];
         if (count[digit(entries[0].key, d)] == n) continue;  // the same digit everywhere
         std::uint32_t start = 0;
@@ -50,8 +51,10 @@ constexpr std::size_t few = 1024;
 
 }  // namespace
 
-void sort_order(std::span<const double> column, SortBuffers& buffers, std::span<std::uint32_t> order) {
+void sort_order(std::span<const double> column, SortBuffers& buffers, std::span<std::uint32_t> order,
+                StopCondition* stop) {
     const std::size_t n = column.size();
+    if (stop) stop->check();
     const auto before = [&](std::uint32_t a, std::uint32_t b) {
         return column[a] != column[b] ? column[a] < column[b] : a < b;
     };
@@ -65,7 +68,7 @@ void sort_order(std::span<const double> column, SortBuffers& buffers, std::span<
     SortEntry* entries = buffers.entries.data();
     for (std::size_t i = 0; i < n; ++i)
         entries[i] = {static_cast<std::uint32_t>(sort_key(column[i]) >> 32), static_cast<std::uint32_t>(i)};
-    entries = sort_by_upper_half(entries, buffers.other.data(), n);
+    entries = sort_by_upper_half(entries, buffers.other.data(), n, stop);
     for (std::size_t i = 0; i < n; ++i) order[i] = entries[i].index;
     // Values that share their upper half are mostly equal, or few.
     for (std::size_t first = 0; first < n;) {

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "common/buffer.hpp"
+#include "common/stop.hpp"
 
 namespace codt {
 
@@ -21,6 +22,8 @@ struct SortBuffers {
 
 // Writes to `order` the indices of `column` in ascending order of its values, ties in their original order.
 // Values are finite; both zeros count as equal.
-void sort_order(std::span<const double> column, SortBuffers& buffers, std::span<std::uint32_t> order);
+// `stop`, if given, is asked between the passes and ends them with Stopped.
+void sort_order(std::span<const double> column, SortBuffers& buffers, std::span<std::uint32_t> order,
+                StopCondition* stop = nullptr);
 
 }  // namespace codt

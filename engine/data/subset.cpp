@@ -44,6 +44,17 @@ double Subset::threshold_value(const Dataset& data, std::uint32_t f, std::uint32
     return data.threshold_between(f, ranks[sample_[ordered[end - 1]]], ranks[sample_[ordered[end]]]);
 }
 
+std::uint32_t Subset::groups_up_to(const Dataset& data, std::uint32_t f, double value) const {
+    const auto ends = group_end(f);
+    const auto ordered = order(f);
+    const auto ranks = data.ranks(f);
+    const auto values = data.values(f);
+    const auto beyond = std::partition_point(ends.begin(), ends.end(), [&](std::uint32_t end) {
+        return values[ranks[sample_[ordered[end - 1]]]] <= value;
+    });
+    return static_cast<std::uint32_t>(beyond - ends.begin());
+}
+
 void Subset::split(std::uint32_t f, std::uint32_t i, Subset& left, Subset& right,
                    std::vector<std::uint32_t>& target) const {
     CODT_CHECK(i + 1 < groups_[f]);

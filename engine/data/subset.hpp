@@ -40,10 +40,19 @@ class Subset {
     // The numeric threshold of index i: a midpoint of two values present in this subset.
     double threshold_value(const Dataset& data, std::uint32_t f, std::uint32_t i) const;
 
+    // How many of this subset's distinct values of feature f are at most `value`.
+    std::uint32_t groups_up_to(const Dataset& data, std::uint32_t f, double value) const;
+
     // D(f <= tau_i) and D(f > tau_i); the two receive their own orders and groups in O(size * features).
     // `scratch` is any buffer the caller keeps between calls.
     void split(std::uint32_t f, std::uint32_t i, Subset& left, Subset& right,
                std::vector<std::uint32_t>& scratch) const;
+
+    // Bytes this object holds in memory.
+    std::size_t bytes() const {
+        return (sample_.capacity() + groups_.capacity() + own_order_.size() + own_group_end_.size()) *
+               sizeof(std::uint32_t);
+    }
 
  private:
     void resize(std::uint32_t size, std::uint32_t features);

@@ -6,7 +6,7 @@
 namespace codt {
 
 GreedyTree grow_greedy(const Dataset& data, const Objective& objective, const Subset& subset,
-                       const FeatureOrder& order, std::uint32_t depth, double lambda) {
+                       const FeatureOrder& order, std::uint32_t depth, double lambda, StopCondition* stop) {
     GreedyTree leaf{objective.leaf_loss(subset), leaf_solution()};
     if (depth == 0 || leaf.objective <= lambda || !order.splits) return leaf;
     GreedyTree trees[2] = {{0, leaf_solution()}, {0, leaf_solution()}};
@@ -18,8 +18,8 @@ GreedyTree grow_greedy(const Dataset& data, const Objective& objective, const Su
         std::vector<std::uint32_t> scratch;
         subset.split(order.best_feature, order.best_threshold, sides[0], sides[1], scratch);
         for (int s = 0; s < 2; ++s)
-            trees[s] = grow_greedy(data, objective, sides[s], order_features(objective, sides[s], false),
-                                   depth - 1, lambda);
+            trees[s] = grow_greedy(data, objective, sides[s],
+                                   order_features(objective, sides[s], false, stop), depth - 1, lambda, stop);
     }
     const double total = trees[0].objective + trees[1].objective + lambda;
     if (total >= leaf.objective) return leaf;

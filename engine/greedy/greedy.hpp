@@ -16,8 +16,9 @@ struct GreedyTree {
     Solution solution;
 };
 
-// `order` is that of the subset.
+// `order` is that of the subset. `stop`, if given, ends it with Stopped.
 GreedyTree grow_greedy(const Dataset& data, const Objective& objective, const Subset& subset,
-                       const FeatureOrder& order, std::uint32_t depth, double lambda);
+                       const FeatureOrder& order, std::uint32_t depth, double lambda,
+                       StopCondition* stop = nullptr);
 
 }  // namespace codt

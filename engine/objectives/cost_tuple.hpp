@@ -177,6 +177,18 @@ class CostTupleObjective : public Objective {
         return best;
     }
 
+    void leaf_costs(std::span<const std::uint32_t> fitted, std::span<const std::uint32_t> rows,
+                    std::vector<double>& cost) const override {
+        std::vector<double> total(cost_.size(), 0.0), with(cost_.size());
+        for (const std::uint32_t row : fitted) cost_.add(row, total.data());
+        const double loss = cost_.loss(total.data());
+        for (const std::uint32_t row : rows) {
+            with = total;
+            cost_.add(row, with.data());
+            cost[row] = cost_.loss(with.data()) - loss;
+        }
+    }
+
     std::vector<double> clustering_losses(const Subset&, std::uint32_t) const override { return {}; }
 
     double clustering_limit(const Subset&, std::uint32_t) const override {

@@ -44,6 +44,11 @@ class Objective {
     virtual Stump best_stump(const Dataset& data, std::span<const std::uint32_t> rows,
                              double lambda) const = 0;
 
+    // For primal heuristics: what each of `rows` would add to the loss of the leaf that holds the rows
+    // `fitted`. cost is indexed by row of the data set.
+    virtual void leaf_costs(std::span<const std::uint32_t> fitted, std::span<const std::uint32_t> rows,
+                            std::vector<double>& cost) const = 0;
+
     // Clustering lower bound (paper, "Lower bounds"): the loss of the best partition of the samples into
     // at most k groups, any partition allowed, for k = 1..count. Empty if the objective has none.
     virtual std::vector<double> clustering_losses(const Subset& subset, std::uint32_t count) const = 0;

@@ -18,7 +18,9 @@ void Search::back_propagate(OrNode* node) {
         branch.solution = node->solution;
         branch.expansions = node->expansions;
         branch.heuristic = node->children.min_heuristic();
-        if (node->complete) branch.node.reset();
+        if (node->complete) bury(std::move(branch.node));
+        // There may be something to select below again.
+        if (parent.children.held(slot)) parent.children.release(slot);
         update(parent, slot);
         node = &parent;
     }
@@ -50,7 +52,16 @@ void Search::update(OrNode& node, Slot slot) {
 void Search::close_and_node(OrNode& node, Slot slot) {
     const std::int32_t index = node.children[slot].and_node;
     node.children.close(slot);
-    node.release_and_node(index);
+    AndNode closed = node.release_and_node(index);
+    for (Branch& side : closed.sides)
+        if (side.node) bury(std::move(side.node));
+}
+
+// A node in which expansions are under way stays until they have ended.
+void Search::bury(std::unique_ptr<OrNode> node) {
+    if (node->active == 0) return;
+    node->parent = nullptr;
+    detached_.push_back(std::move(node));
 }
 
 // Remaining splits, closed splits and the incumbent together bound the node.

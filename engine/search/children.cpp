@@ -15,6 +15,7 @@ void Children::reset(const SearchSettings& settings, const Strategy& strategy, c
                      Random& random) {
     settings_ = &settings;
     strategy_ = &strategy;
+    priority_ = &strategy.priority;
     objective_ = &objective;
     subset_ = &subset;
     order_ = &order;
@@ -42,7 +43,7 @@ double Children::min_lower() const {
 double Children::min_heuristic() const {
     if (by_priority_.empty()) return infinity;
     // Where the heuristic is the first criterion, the first child has the least.
-    if (strategy_->priority.front() == Criterion::heuristic) return (*this)[top()].heuristic;
+    if (priority_->front() == Criterion::heuristic) return (*this)[by_priority_.top()].heuristic;
     double least = infinity;
     for (const Slot slot : by_priority_.slots()) least = std::min(least, (*this)[slot].heuristic);
     return least;
@@ -88,6 +89,86 @@ Children::Slot Children::expand(Slot interval, std::uint32_t t, std::int32_t and
         push(right);
     }
     return node;
+}
+
+void Children::hold(Slot slot) {
+    by_priority_.remove(slot, by_priority());
+}
+
+void Children::release(Slot slot) {
+    by_priority_.push(slot, by_priority());
+}
+
+Children::Slot Children::top() {
+    if (by_priority_.empty()) release(largest_held_interval());
+    return by_priority_.top();
+}
+
+Children::Slot Children::largest_held_interval() const {
+    Slot largest = none;
+    for (const Slot slot : by_lower_.slots()) {
+        const Child& child = (*this)[slot];
+        if (child.kind != Child::Kind::interval || by_priority_.contains(slot)) continue;
+        if (largest == none || child.last - child.first > (*this)[largest].last - (*this)[largest].first)
+            largest = slot;
+    }
+    return largest;
+}
+
+void Children::hold_neighbours(Slot slot) {
+    for (const Slot beside : {(*this)[slot].previous, (*this)[slot].next})
+        if (beside != none && (*this)[beside].kind == Child::Kind::interval && by_priority_.contains(beside))
+            hold(beside);
+}
+
+void Children::release_neighbours(Slot slot) {
+    for (const Slot beside : {(*this)[slot].previous, (*this)[slot].next})
+        if (beside != none && (*this)[beside].kind == Child::Kind::interval && held(beside)) release(beside);
+}
+
+void Children::retract(Slot slot) {
+    const Child old = (*this)[slot];
+    CODT_CHECK(old.kind == Child::Kind::expanded);
+    remove(slot);
+    unlink(slot);
+    std::uint32_t first = old.first, last = old.last;
+    double lower = old.lower;
+    Slot previous = old.previous, next = old.next;
+    if (previous != none && (*this)[previous].kind == Child::Kind::interval) {
+        const Child beside = (*this)[previous];
+        first = beside.first;
+        lower = std::min(lower, beside.lower);
+        remove(previous);
+        unlink(previous);
+        previous = beside.previous;
+    }
+    if (next != none && (*this)[next].kind == Child::Kind::interval) {
+        const Child beside = (*this)[next];
+        last = beside.last;
+        lower = std::min(lower, beside.lower);
+        remove(next);
+        unlink(next);
+        next = beside.next;
+    }
+    const Slot interval = add_interval(old.feature, first, last, lower);
+    at(interval).random = old.random;
+    set_heuristic(at(interval));
+    link(interval, previous, next);
+    push(interval);
+}
+
+void Children::order_by(const std::vector<Criterion>* priority) {
+    if (!priority) priority = &strategy_->priority;
+    if (priority == priority_) return;
+    priority_ = priority;
+    const std::vector<Slot> slots = by_priority_.slots();
+    by_priority_.clear();
+    for (const Slot slot : slots) by_priority_.push(slot, by_priority());
+}
+
+std::size_t Children::bytes() const {
+    return children_.capacity() * sizeof(Child) + worst_.bytes() + by_priority_.bytes() + by_lower_.bytes() +
+           (unused_.capacity() + first_of_feature_.capacity()) * sizeof(Slot);
 }
 
 void Children::evaluate(std::uint32_t feature, const std::vector<EvaluatedSplit>& splits, double cutoff) {
@@ -144,7 +225,7 @@ void Children::raise(Slot slot, double left_lower, double right_lower, double he
     child.split.right_lower = std::max(child.split.right_lower, right_lower);
     child.lower = std::max(child.lower, settings_->lambda + child.split.sum());
     child.heuristic = heuristic;
-    if (by_priority_.contains(slot)) update(slot);
+    if (by_lower_.contains(slot)) update(slot);
     if (!settings_->bounds.similarity()) return;
     const Slot beside[2] = {child.previous, child.next};
     for (const Slot neighbour : beside)
@@ -272,12 +353,12 @@ void Children::push(Slot slot) {
 }
 
 void Children::remove(Slot slot) {
-    by_priority_.remove(slot, by_priority());
+    if (by_priority_.contains(slot)) by_priority_.remove(slot, by_priority());
     by_lower_.remove(slot, by_lower());
 }
 
 void Children::update(Slot slot) {
-    by_priority_.update(slot, by_priority());
+    if (by_priority_.contains(slot)) by_priority_.update(slot, by_priority());
     by_lower_.update(slot, by_lower());
 }
 
@@ -341,7 +422,7 @@ void Children::set_heuristic(Child& child) {
 bool Children::before_by_priority(Slot a, Slot b) const {
     const Child& x = (*this)[a];
     const Child& y = (*this)[b];
-    for (const Criterion criterion : strategy_->priority) {
+    for (const Criterion criterion : *priority_) {
         switch (criterion) {
             case Criterion::expanded:
                 if (x.kind != y.kind) return x.kind == Child::Kind::expanded;

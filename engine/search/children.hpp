@@ -4,8 +4,9 @@
 // bounds.
 //
 // Invariants: an interval's neighbours in the list are evaluated thresholds or the end; open children
-// (intervals and expanded AND nodes) are in both queues; solved AND nodes are in none but stay in the list,
-// because their bounds go on pruning their neighbours.
+// (intervals and expanded AND nodes) are in the queue by lower bound, and in the queue by priority unless
+// they are held because a thread is at work there; solved AND nodes are in none but stay in the list, because
+// their bounds go on pruning their neighbours.
 #pragma once
 
 #include <cstdint>
@@ -45,9 +46,12 @@ class Children {
                const Subset& subset, const FeatureOrder& order, std::uint32_t depth, double split_lower,
                Random& random);
 
-    bool empty() const { return by_priority_.empty(); }
-    // First by the strategy's priority.
-    Slot top() const { return by_priority_.top(); }
+    bool empty() const { return by_lower_.empty(); }
+    // Whether there is anything for another thread to do: an open child that is not held, or an interval.
+    bool selectable() const { return !by_priority_.empty() || largest_held_interval() != none; }
+    // First by the strategy's priority of those that are not held. Where all are, the largest of the held
+    // intervals.
+    Slot top();
     // Least lower bound of the open children (the paper's bound "remaining splits").
     double min_lower() const;
     // Least heuristic value of the open children.
@@ -63,6 +67,26 @@ class Children {
 
     // Expand: replaces the interval by an AND node at threshold t and what is left on both sides of it.
     Slot expand(Slot interval, std::uint32_t t, std::int32_t and_node);
+
+    // Takes an expanded child out of the order of priority, and puts it back.
+    void hold(Slot slot);
+    void release(Slot slot);
+    bool held(Slot slot) const { return by_lower_.contains(slot) && !by_priority_.contains(slot); }
+
+    // The same for the intervals beside an AND node: its bounds may make them superfluous, so other threads
+    // had better work elsewhere until they are known.
+    void hold_neighbours(Slot slot);
+    void release_neighbours(Slot slot);
+
+    // Takes an expansion back that came to nothing: an interval of unexpanded thresholds again, together with
+    // those beside it.
+    void retract(Slot slot);
+
+    // Orders the children by other criteria from now on (null: by the strategy's own).
+    void order_by(const std::vector<Criterion>* priority);
+
+    // Bytes this object holds in memory.
+    std::size_t bytes() const;
 
     // Evaluates thresholds of one feature at once: `splits` are ascending and lie in open intervals.
     void evaluate(std::uint32_t feature, const std::vector<EvaluatedSplit>& splits, double cutoff);
@@ -105,6 +129,7 @@ class Children {
     void update(Slot slot);
     void prune(Slot interval, double at_least);
     OpenInterval open_interval(Slot slot) const;
+    Slot largest_held_interval() const;
     bool tighten(Slot interval, double cutoff, bool shrink);
     void set_heuristic(Child& child);
     bool before_by_priority(Slot a, Slot b) const;
@@ -118,6 +143,7 @@ class Children {
 
     const SearchSettings* settings_ = nullptr;
     const Strategy* strategy_ = nullptr;
+    const std::vector<Criterion>* priority_ = nullptr;
     const Subset* subset_ = nullptr;
     const FeatureOrder* order_ = nullptr;
     const Objective* objective_ = nullptr;

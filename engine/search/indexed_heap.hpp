@@ -2,6 +2,7 @@
 // costs a logarithm.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@ class IndexedHeap {
     bool empty() const { return slots_.empty(); }
     std::int32_t top() const { return slots_.front(); }
     const std::vector<std::int32_t>& slots() const { return slots_; }
+    std::size_t bytes() const { return (slots_.capacity() + place_.capacity()) * sizeof(std::int32_t); }
     bool contains(std::int32_t slot) const {
         return static_cast<std::size_t>(slot) < place_.size() && place_[static_cast<std::size_t>(slot)] >= 0;
     }

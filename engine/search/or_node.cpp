@@ -22,9 +22,16 @@ std::int32_t OrNode::add_and_node(AndNode node) {
     return index;
 }
 
-void OrNode::release_and_node(std::int32_t index) {
+AndNode OrNode::release_and_node(std::int32_t index) {
+    AndNode node = std::move(and_nodes[static_cast<std::size_t>(index)]);
     and_nodes[static_cast<std::size_t>(index)] = AndNode{};
     unused_and_nodes.push_back(index);
+    return node;
+}
+
+std::size_t OrNode::bytes() const {
+    return sizeof(OrNode) + subset.bytes() + order.bytes() + children.bytes() +
+           and_nodes.capacity() * sizeof(AndNode) + unused_and_nodes.capacity() * sizeof(std::int32_t);
 }
 
 }  // namespace codt

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "common/memory.hpp"
 #include "data/subset.hpp"
 #include "search/children.hpp"
 #include "tree/solution.hpp"
@@ -46,13 +47,17 @@ struct OrNode {
     std::vector<std::int32_t> unused_and_nodes;
 
     double lower = 0;
-    double incumbent = 0;  // objective of the best tree found for this node
+    double split_lower = 0;  // bound on every tree that splits
+    double incumbent = 0;    // objective of the best tree found for this node
     Solution solution;
     // No value from here on improves the root (paper, Definition "Upper bound"), relaxed by what the
     // neighbouring thresholds can still gain from a higher bound (paper, "When to prune").
     double upper = std::numeric_limits<double>::infinity();
     std::uint64_t expansions = 0;
     bool complete = false;
+
+    std::uint32_t active = 0;  // expansions under way in this node and below
+    MemoryShare memory;
 
     OrNode* parent = nullptr;
     Children::Slot parent_slot = Children::none;
@@ -66,7 +71,9 @@ struct OrNode {
         return and_nodes[static_cast<std::size_t>(children[slot].and_node)];
     }
     std::int32_t add_and_node(AndNode node);
-    void release_and_node(std::int32_t index);
+    // Takes an AND node out; what was below it comes back.
+    AndNode release_and_node(std::int32_t index);
+    std::size_t bytes() const;
 };
 
 }  // namespace codt

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 
 #include "greedy/greedy.hpp"
@@ -23,94 +24,106 @@ SearchSettings make_settings(const SearchOptions& options, const Objective& obje
 }  // namespace
 
 Search::Search(std::shared_ptr<const Dataset> data, std::shared_ptr<const Objective> objective,
-               SearchOptions options)
+               SearchOptions options, StopCondition* stop)
+    : Search(data, std::move(objective), std::move(options), Subset(*data), stop) {}
+
+Search::Search(std::shared_ptr<const Dataset> data, std::shared_ptr<const Objective> objective,
+               SearchOptions options, Subset rows, StopCondition* stop)
     : data_(std::move(data)),
       objective_(std::move(objective)),
       options_(std::move(options)),
-      random_(options_.seed),
-      depth_two_(settings_, options_.depth_two_strategy, *objective_, options_.kernel, random_) {
+      random_(options_.seed) {
     started_ = StopCondition::Clock::now();
-    root_.subset = Subset(*data_);
+    root_.subset = std::move(rows);
     root_.depth = options_.max_depth;
     root_.incumbent = objective_->leaf_loss(root_.subset);
     root_.solution = leaf_solution();
     settings_ = make_settings(options_, *objective_, root_.incumbent);
+    memory_.add(static_cast<std::int64_t>(data_->bytes()));
+    root_.memory.set(&memory_, root_.bytes());
+    fixed_memory_ = memory_.used();
     if (root_.depth > 0)
-        root_.order = order_features(*objective_, root_.subset, options_.strategy.needs_discrepancy());
-    if (!terminal_root()) start_greedy();
-    open(root_);
+        root_.order = order_features(*objective_, root_.subset, options_.strategy.needs_discrepancy(), stop);
+    if (options_.primal && root_.depth >= 4)
+        primal_ = std::make_unique<PrimalHeuristic>(data_, objective_, settings_, options_);
+    if (!terminal_root()) start_greedy(stop);
+    prepare(root_);
+    if (!root_.complete && !terminal_root()) enroll(root_);
     add_trace_point();
     seconds_before_ = std::chrono::duration<double>(StopCondition::Clock::now() - started_).count();
 }
 
 // The CART tree as incumbent. A root that is solved on the spot has no use for it, unless it is stopped.
-void Search::start_greedy() {
+void Search::start_greedy(StopCondition* stop) {
     if (!options_.greedy || greedy_started_) return;
     greedy_started_ = true;
-    GreedyTree greedy =
-        grow_greedy(*data_, *objective_, root_.subset, root_.order, root_.depth, settings_.lambda);
-    if (greedy.objective < root_.incumbent) {
-        root_.incumbent = greedy.objective;
-        root_.solution = std::move(greedy.solution);
+    try {
+        const GreedyTree greedy =
+            grow_greedy(*data_, *objective_, root_.subset, root_.order, root_.depth, settings_.lambda, stop);
+        take_incumbent(greedy.objective, greedy.solution);
+    } catch (const Stopped&) {  // no time for it: the leaf is the incumbent
     }
 }
 
-// One turn of Alg. 1; a turn may only close nodes.
-void Search::step(StopCondition& stop) {
-    failed_ = true;
-    if (terminal_root()) {
-        solve_terminal_root(stop);
-    } else if (const auto selection = select()) {
-        if (expand(*selection, stop)) back_propagate(selection->node);
-    }
-    failed_ = false;
+void Search::take_incumbent(double objective, const Solution& solution) {
+    if (objective >= root_.incumbent) return;
+    root_.incumbent = objective;
+    root_.solution = solution;
 }
 
-RunStatus Search::run(StopCondition& stop, std::uint64_t max_expansions) {
-    if (failed_) throw std::runtime_error("the search ended with an exception and cannot go on");
-    started_ = StopCondition::Clock::now();
-    const std::uint64_t limit =
-        max_expansions > UINT64_MAX - root_.expansions ? UINT64_MAX : root_.expansions + max_expansions;
-    RunStatus status = RunStatus::optimal;
-    while (!root_.complete) {
-        if (stop.reached()) {
-            status = stop.reason() == StopReason::time_limit ? RunStatus::time_limit : RunStatus::interrupted;
-            break;
-        }
-        if (root_.expansions >= limit) {
-            status = RunStatus::expansion_limit;
-            break;
-        }
-        step(stop);
-        add_trace_point();
-    }
-    if (!root_.complete && terminal_root()) {
-        start_greedy();
-        add_trace_point();
-    }
-    seconds_before_ += std::chrono::duration<double>(StopCondition::Clock::now() - started_).count();
-    return status;
+void Search::offer(double objective, const Solution& solution) {
+    take_incumbent(objective, solution);
+    if (!root_.complete && !terminal_root()) refresh_bound(root_);
+    root_.lower = std::min(root_.lower, root_.incumbent);
+    add_trace_point();
 }
 
-// While the search goes on its bound may be off by rounding: what is reported leaves room for that, so that
-// it is valid and never falls.
-double Search::lower_bound() const {
-    if (root_.complete) return upper_bound();
-    return std::max(0.0, std::min(root_.lower, root_.incumbent) - settings_.tolerance) * objective_->unit();
+void Search::offer(const Solution& solution) {
+    const FlatTree tree = read_out(solution, *data_, *objective_, settings_.lambda);
+    std::vector<std::uint32_t> depth(tree.feature.size(), 0);
+    for (std::size_t i = 0; i < depth.size(); ++i) {
+        if (tree.feature[i] < 0) continue;
+        if (depth[i] == root_.depth)
+            throw std::invalid_argument("the tree is deeper than the depth limit of " +
+                                        std::to_string(root_.depth));
+        for (const std::int32_t child : {tree.left[i], tree.right[i]})
+            depth[static_cast<std::size_t>(child)] = depth[i] + 1;
+    }
+    const double objective =
+        tree.total_loss() / objective_->unit() + static_cast<double>(tree.splits()) * settings_.lambda;
+    offer(objective, solution);
 }
 
-double Search::upper_bound() const {
-    return root_.incumbent * objective_->unit();
+double Search::elapsed() const {
+    return seconds_before_ + std::chrono::duration<double>(StopCondition::Clock::now() - started_).count();
+}
+
+std::vector<TracePoint> Search::trace() const {
+    const Lock lock(mutex_);
+    return trace_;
+}
+
+ScanCounters Search::scan_counters() const {
+    ScanCounters sum;
+    for (const auto& worker : workers_) sum.add(worker->depth_two.counters());
+    return sum;
 }
 
 FlatTree Search::tree() const {
-    FlatTree tree = read_out(root_.solution, *data_, *objective_, settings_.lambda);
+    Solution solution;
+    double upper = 0;
+    {
+        const Lock lock(mutex_);
+        solution = root_.solution;
+        upper = root_.incumbent * objective_->unit();
+    }
+    FlatTree tree = read_out(solution, *data_, *objective_, settings_.lambda);
     const double objective = tree.total_loss() + static_cast<double>(tree.splits()) * options_.penalty;
     // Internal sums of squares carry rounding errors of the order of the whole data's error.
     const double scale = std::max(1.0, std::abs(objective)) + tree.loss[0];
-    if (!(std::abs(objective - upper_bound()) <= 1e-8 * scale))
+    if (!(std::abs(objective - upper) <= 1e-8 * scale))
         throw std::logic_error("codt internal error: the tree's objective " + std::to_string(objective) +
-                               " is not the reported " + std::to_string(upper_bound()));
+                               " is not the reported " + std::to_string(upper));
     return tree;
 }
 
@@ -119,13 +132,22 @@ bool Search::terminal_root() const {
     return root_.depth == 1 || (root_.depth == 2 && options_.terminal == Terminal::depth_two);
 }
 
+// Makes the present bounds known. While the search goes on its bound may be off by rounding: what is reported
+// leaves room for that, so that it is valid and never falls.
 void Search::add_trace_point() {
-    const double lower = lower_bound();
-    const double upper = upper_bound();
+    const double upper = root_.incumbent * objective_->unit();
+    const double lower = root_.complete
+                             ? upper
+                             : std::max(0.0, std::min(root_.lower, root_.incumbent) - settings_.tolerance) *
+                                   objective_->unit();
+    // In this order a reader on another thread never sees a lower bound above the upper one.
+    if (lower_bound_ > upper) lower_bound_ = upper;
+    upper_bound_ = upper;
+    lower_bound_ = lower;
+    expansions_ = root_.expansions;
+    complete_ = root_.complete;
     if (!trace_.empty() && trace_.back().lower == lower && trace_.back().upper == upper) return;
-    const double seconds =
-        seconds_before_ + std::chrono::duration<double>(StopCondition::Clock::now() - started_).count();
-    trace_.push_back({seconds, root_.expansions, lower, upper});
+    trace_.push_back({elapsed(), root_.expansions, lower, upper});
 }
 
 }  // namespace codt

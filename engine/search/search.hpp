@@ -1,23 +1,34 @@
 // The search (paper, Alg. 1): Select, Expand and BackPropagate until the root is complete. Each of the three
-// has a file of its own: select.cpp, expand.cpp, backpropagate.cpp.
+// has a file of its own: select.cpp, expand.cpp, backpropagate.cpp; run.cpp is the loop.
+//
+// Threads share one search tree. Whatever touches it (selecting, the beginning and the end of an expansion,
+// back-propagation) holds the mutex; what takes time, the subproblems of an expansion, does not. An expansion
+// under way is in the tree already: as an AND node that is held, which no other thread selects and whose
+// bound counts.
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "common/memory.hpp"
 #include "common/random.hpp"
 #include "common/stop.hpp"
 #include "data/dataset.hpp"
 #include "objectives/objective.hpp"
+#include "primal/primal.hpp"
 #include "search/or_node.hpp"
 #include "search/settings.hpp"
+#include "search/worker.hpp"
 #include "strategies/strategy.hpp"
-#include "terminal/depth_two.hpp"
 #include "tree/read_out.hpp"
 
 namespace codt {
@@ -35,11 +46,20 @@ struct SearchOptions {
     Strategy strategy;
     Strategy depth_two_strategy;
     Terminal terminal = Terminal::depth_two;
-    bool greedy = true;  // start from the CART tree
+    bool greedy = true;   // start from the CART tree
+    bool primal = false;  // look for better trees beside the search (see primal/primal.hpp)
     BoundSwitches bounds;
     KernelChoice kernel;
     std::uint64_t seed = 0;
     bool log_expansions = false;
+    std::int64_t memory_limit = no_memory_limit;  // bytes
+};
+
+// Limits of one call of run.
+struct RunLimits {
+    std::uint64_t expansions = UINT64_MAX;
+    double gap = 0;  // stop when (upper - lower) / upper is at most this
+    std::uint32_t threads = 1;
 };
 
 struct TracePoint {
@@ -60,31 +80,51 @@ struct ExpansionRecord {
     double threshold = 0;
 };
 
-enum class RunStatus { optimal, time_limit, expansion_limit, interrupted };
+enum class RunStatus { optimal, time_limit, expansion_limit, gap_limit, memory_limit, interrupted };
 
 class Search {
  public:
+    // `stop`, if given, ends the first look at the data with Stopped; the greedy start is then left out.
     Search(std::shared_ptr<const Dataset> data, std::shared_ptr<const Objective> objective,
-           SearchOptions options);
+           SearchOptions options, StopCondition* stop = nullptr);
+    // On some of the rows.
+    Search(std::shared_ptr<const Dataset> data, std::shared_ptr<const Objective> objective,
+           SearchOptions options, Subset rows, StopCondition* stop = nullptr);
 
     // Goes on until the root is complete, a limit is reached or the stop condition holds. Can be called
     // again, but not after an exception (from a custom heuristic): the incumbent is then still there, the
     // search is over.
-    RunStatus run(StopCondition& stop, std::uint64_t max_expansions);
+    RunStatus run(StopCondition& stop, const RunLimits& limits);
 
-    bool complete() const { return root_.complete; }
-    double lower_bound() const;
-    double upper_bound() const;
-    std::uint64_t expansions() const { return root_.expansions; }
-    const ScanCounters& scan_counters() const { return depth_two_.counters(); }
-    const std::vector<TracePoint>& trace() const { return trace_; }
-    const std::vector<ExpansionRecord>& expansion_log() const { return log_; }
+    // Takes a tree as incumbent if it is better than the present one; its objective is computed from the
+    // data. Throws if it is too deep or splits where the data have nothing to separate. Not while the search
+    // runs.
+    void offer(const Solution& solution);
+    // The same for a tree on these rows whose objective (internal unit) is known.
+    void offer(double objective, const Solution& solution);
 
+    // These can be read at any time and from any thread, while the search runs too.
+    bool complete() const { return complete_; }
+    double lower_bound() const { return lower_bound_; }
+    double upper_bound() const { return upper_bound_; }
+    std::uint64_t expansions() const { return expansions_; }
+    std::int64_t memory() const { return memory_.used(); }
+    // Times the order of the children fell back to dfs-prio for want of memory, and back again.
+    std::uint64_t fallbacks() const { return fallbacks_; }
+    std::uint64_t returns() const { return returns_; }
+    std::vector<TracePoint> trace() const;
     // The incumbent. Checks that its loss, computed from the tree alone, is the upper bound.
     FlatTree tree() const;
 
+    // Only while the search does not run.
+    GreedyTree incumbent() const { return {root_.incumbent, root_.solution}; }
+    ScanCounters scan_counters() const;
+    double primal_seconds() const { return primal_seconds_; }
+    const std::vector<ExpansionRecord>& expansion_log() const { return log_; }
+
  private:
     using Slot = Children::Slot;
+    using Lock = std::unique_lock<std::mutex>;
 
     struct Selection {
         OrNode* node;
@@ -92,29 +132,51 @@ class Search {
         std::uint32_t threshold;
     };
 
+    // An expansion under way.
+    struct Job {
+        OrNode* node = nullptr;
+        Slot slot = Children::none;
+        std::uint32_t feature = 0, threshold = 0;
+        double lower[2] = {0, 0};  // known bounds on the two sides
+        double relaxed = 0;        // from here on the sum of both sides does not matter
+    };
+
+    // run.cpp
+    void work(Worker& worker, StopCondition& outer, StopCondition& own, bool leads);
+    bool may_begin(const Selection& selection) const;
+    bool improve(Worker& worker, StopCondition& stop, Lock& lock);
+    void end_run(RunStatus status);
+    void watch_memory();
+    double elapsed() const;
+
     // select.cpp
     std::optional<Selection> select();
     int select_side(const AndNode& node);
 
     // expand.cpp
-    bool expand(const Selection& selection, StopCondition& stop);
+    Job begin(const Selection& selection);
+    bool make_branches(const Job& job, Worker& worker, AndNode& result, StopCondition& stop) const;
+    void commit(const Job& job, AndNode result);
+    void cancel(const Job& job);
+    bool end(const Job& job);
     bool solve_terminal_root(StopCondition& stop);
-    void open(OrNode& node);
-    bool make_branches(const Selection& selection, AndNode& result, StopCondition& stop);
+    void prepare(OrNode& node) const;
+    void enroll(OrNode& node);
     bool solve_branch(const Subset& subset, const OrNode& parent, const DepthTwoSolver::Limits& limits,
-                      Branch& branch, StopCondition& stop);
-    void open_branch(Subset subset, const Selection& selection, double lower, Branch& branch);
-    void record(const Selection& selection);
+                      Branch& branch, Worker& worker, StopCondition& stop) const;
+    void prepare_branch(Subset subset, const OrNode& parent, double lower, Branch& branch) const;
+    void record(const Job& job);
 
     // backpropagate.cpp
     void back_propagate(OrNode* node);
     void update(OrNode& node, Slot slot);
     void finish(OrNode& node);
     void close_and_node(OrNode& node, Slot slot);
+    void bury(std::unique_ptr<OrNode> node);
     void refresh_bound(OrNode& node);
 
-    void start_greedy();
-    void step(StopCondition& stop);
+    void start_greedy(StopCondition* stop);
+    void take_incumbent(double objective, const Solution& solution);
     bool terminal_root() const;
     void add_trace_point();
 
@@ -123,15 +185,35 @@ class Search {
     SearchOptions options_;
     SearchSettings settings_;
     Random random_;
+    MemoryAccount memory_;  // before the nodes, which take their share back at their end
     OrNode root_;
-    DepthTwoSolver depth_two_;
+    std::vector<std::unique_ptr<OrNode>> detached_;  // closed while expansions were under way in them
+    std::vector<std::unique_ptr<Worker>> workers_;
+    std::unique_ptr<PrimalHeuristic> primal_;
     std::vector<TracePoint> trace_;
     std::vector<ExpansionRecord> log_;
-    std::vector<std::uint32_t> scratch_;
-    Subset side_data_[2];  // data of terminal subproblems, refilled for every expansion
     std::uint64_t last_id_ = 0;
     bool greedy_started_ = false;
     bool failed_ = false;  // an exception left the search tree half changed
+
+    // The run under way.
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    std::atomic<bool> stopping_{false};
+    RunStatus status_ = RunStatus::optimal;
+    std::exception_ptr error_;
+    RunLimits limits_;
+    std::uint64_t expansion_limit_ = UINT64_MAX;
+    std::uint64_t in_flight_ = 0;
+    std::int64_t fixed_memory_ = 0;  // of the data and the workers
+    bool economy_ = false;           // memory is short: children in the order of dfs-prio
+    bool primal_busy_ = false;
+    double primal_seconds_ = 0;
+
+    std::atomic<bool> complete_{false};
+    std::atomic<double> lower_bound_{0}, upper_bound_{0};
+    std::atomic<std::uint64_t> expansions_{0}, fallbacks_{0}, returns_{0};
+
     double seconds_before_ = 0;
     StopCondition::Clock::time_point started_{};
 };

@@ -1,11 +1,31 @@
 // Select (paper, Alg. 2): from the root down, the first child of an OR node by the strategy's priority, one
 // side of an AND node, until an interval of thresholds is reached. On the way down every node learns its
-// upper bound, and what can no longer improve the root is closed.
+// upper bound, and what can no longer improve the root is closed. Where all that is open is being worked on
+// by other threads, the AND node above is held until one of them is done.
 #include "common/check.hpp"
 #include "search/search.hpp"
 
 namespace codt {
 
+namespace {
+
+bool open_to_selection(const Branch& branch) {
+    return !branch.complete() && branch.node->children.selectable();
+}
+
+// The order of dfs-prio, for want of memory (paper, appendix "Select").
+const std::vector<Criterion>& economy_order() {
+    static const std::vector<Criterion> order = [] {
+        for (const Strategy& strategy : strategy_registry())
+            if (strategy.name == "dfs-prio") return strategy.priority;
+        return std::vector<Criterion>{Criterion::expanded, Criterion::lower_bound};
+    }();
+    return order;
+}
+
+}  // namespace
+
+// Nothing if nodes were only closed or held: the caller asks again.
 std::optional<Search::Selection> Search::select() {
     OrNode* node = &root_;
     for (;;) {
@@ -15,6 +35,8 @@ std::optional<Search::Selection> Search::select() {
             finish(*node);
             return std::nullopt;
         }
+        if (!node->children.selectable()) return std::nullopt;
+        node->children.order_by(economy_ ? &economy_order() : nullptr);
         const Slot slot = node->children.top();
         const Child& child = node->children[slot];
         if (child.kind == Child::Kind::interval) {
@@ -34,6 +56,11 @@ std::optional<Search::Selection> Search::select() {
         }
         AndNode& and_node = node->and_node(slot);
         const int side = select_side(and_node);
+        if (side < 0) {
+            node->children.hold(slot);
+            if (node->children.selectable()) continue;
+            return std::nullopt;
+        }
         OrNode* below = and_node.sides[side].node.get();
         CODT_CHECK(below != nullptr && below->parent == node && below->depth + 1 == node->depth);
         below->upper = relaxed - settings_.lambda - and_node.sides[1 - side].lower;
@@ -41,11 +68,12 @@ std::optional<Search::Selection> Search::select() {
     }
 }
 
+// -1 if other threads are at work on all that is left of both sides.
 int Search::select_side(const AndNode& node) {
     const Branch& left = node.sides[0];
     const Branch& right = node.sides[1];
-    if (left.complete()) return 1;
-    if (right.complete()) return 0;
+    if (!open_to_selection(left)) return open_to_selection(right) ? 1 : -1;
+    if (!open_to_selection(right)) return 0;
     switch (options_.strategy.left_right) {
         case LeftRight::upper_bound:
             return right.incumbent > left.incumbent ? 1 : 0;

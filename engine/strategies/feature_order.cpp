@@ -21,11 +21,13 @@ std::vector<std::uint32_t> positions(const std::vector<double>& scores) {
 
 }  // namespace
 
-FeatureOrder order_features(const Objective& objective, const Subset& subset, bool with_discrepancy) {
+FeatureOrder order_features(const Objective& objective, const Subset& subset, bool with_discrepancy,
+                            StopCondition* stop) {
     FeatureOrder order;
     if (with_discrepancy) order.discrepancy.resize(subset.features());
     std::vector<double> best(subset.features(), std::numeric_limits<double>::infinity());
     objective.split_scores(subset, [&](std::uint32_t f, const std::vector<double>& scores) {
+        if (stop) stop->check();
         if (with_discrepancy) order.discrepancy[f] = positions(scores);
         if (scores.empty()) return;
         const auto least = std::min_element(scores.begin(), scores.end());

@@ -15,8 +15,17 @@ struct FeatureOrder {
     std::uint32_t best_feature = 0, best_threshold = 0;   // the split of lowest impurity
     std::vector<std::uint32_t> rank;                      // per feature, zero-based
     std::vector<std::vector<std::uint32_t>> discrepancy;  // per feature and threshold, if asked for
+
+    // Bytes this object holds in memory.
+    std::size_t bytes() const {
+        std::size_t cells = rank.capacity();
+        for (const auto& row : discrepancy) cells += row.capacity();
+        return cells * sizeof(std::uint32_t) + discrepancy.capacity() * sizeof(discrepancy[0]);
+    }
 };
 
-FeatureOrder order_features(const Objective& objective, const Subset& subset, bool with_discrepancy);
+// `stop`, if given, is asked for every feature and ends it with Stopped.
+FeatureOrder order_features(const Objective& objective, const Subset& subset, bool with_discrepancy,
+                            StopCondition* stop = nullptr);
 
 }  // namespace codt

@@ -8,6 +8,12 @@
 
 namespace codt {
 
+Solution DepthTwoResult::solution(const Dataset& data, const Subset& subset) const {
+    if (!splits) return leaf_solution();
+    return split_solution(feature, subset.threshold_value(data, feature, threshold), stump_solution(),
+                          stump_solution());
+}
+
 DepthTwoSolver::DepthTwoSolver(const SearchSettings& settings, const Strategy& strategy,
                                const Objective& objective, const KernelChoice& kernel, Random& random)
     : settings_(settings),

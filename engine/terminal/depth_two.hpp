@@ -12,6 +12,7 @@
 
 #include "search/children.hpp"
 #include "terminal/scanner.hpp"
+#include "tree/solution.hpp"
 
 namespace codt {
 
@@ -22,12 +23,21 @@ struct DepthTwoResult {
     std::uint32_t feature = 0;
     std::uint32_t threshold = 0;
     bool stopped = false;  // the stop condition was reached first
+
+    // The tree on `subset`, the one that was solved.
+    Solution solution(const Dataset& data, const Subset& subset) const;
 };
 
 struct ScanCounters {
     std::uint64_t depth_two_calls = 0;
     std::uint64_t evaluations = 0;      // splits evaluated by Solve-D1
     std::uint64_t scanned_samples = 0;  // samples visited: passes x samples x features
+
+    void add(const ScanCounters& other) {
+        depth_two_calls += other.depth_two_calls;
+        evaluations += other.evaluations;
+        scanned_samples += other.scanned_samples;
+    }
 };
 
 class DepthTwoSolver {

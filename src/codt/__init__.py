@@ -15,7 +15,9 @@ Examples
 
 from importlib.metadata import version as _version
 
+from codt.certificate import Certificate, verify
 from codt.classifier import OptimalTreeClassifier
+from codt.progress import Progress
 from codt.regressor import OptimalTreeRegressor
 from codt.search import Search
 from codt.strategy import Heuristic, Strategy, strategies
@@ -24,12 +26,15 @@ from codt.tree import Tree
 __version__ = _version("codt")
 
 __all__ = [
+    "Certificate",
     "Heuristic",
     "OptimalTreeClassifier",
     "OptimalTreeRegressor",
+    "Progress",
     "Search",
     "Strategy",
     "Tree",
     "__version__",
     "strategies",
+    "verify",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -10,8 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from codt.limits import count_threads
 from codt.options import ESTIMATOR_OPTIONS, SEARCH_OPTIONS, Task, constraints, refuse_booleans
+from codt.outcome import Outcome, leaf_outcome
+from codt.progress import Progress, Watcher, live_line
 from codt.search import Search, relative_gap
+from codt.start import as_tree
 from codt.strategy import Strategy
 from codt.tree import Tree
 from codt.validation import Floats, check_features
@@ -43,13 +48,19 @@ class BaseOptimalTree(BaseEstimator):
         terminal: str = "depth-two",
         depth_two_strategy: str | Strategy = "dfs-blossom",
         greedy_start: bool = True,
+        primal_heuristics: bool = True,
         clustering_bound: bool = True,
         neighborhood_pruning: bool = True,
         interval_shrinking: bool = True,
         sub_interval_pruning: bool = True,
         time_limit: float | None = None,
-        memory_limit: float | None = None,
-        n_jobs: int = 1,
+        max_expansions: int | None = None,
+        gap_limit: float = 0.0,
+        n_jobs: int | None = 1,
+        memory_limit: float | str | None = None,
+        on_interrupt: str = "raise",
+        callback: Callable[[Progress], object] | None = None,
+        warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
@@ -59,55 +70,104 @@ class BaseOptimalTree(BaseEstimator):
         self.terminal = terminal
         self.depth_two_strategy = depth_two_strategy
         self.greedy_start = greedy_start
+        self.primal_heuristics = primal_heuristics
         self.clustering_bound = clustering_bound
         self.neighborhood_pruning = neighborhood_pruning
         self.interval_shrinking = interval_shrinking
         self.sub_interval_pruning = sub_interval_pruning
         self.time_limit = time_limit
-        self.memory_limit = memory_limit
+        self.max_expansions = max_expansions
+        self.gap_limit = gap_limit
         self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.on_interrupt = on_interrupt
+        self.callback = callback
+        self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
 
-    def _search(self, X: ArrayLike, y: ArrayLike) -> Search:
-        """Run the search to its end and keep what it found, all but the loss and the classes.
+    def _fit(self, X: ArrayLike, y: ArrayLike, initial_tree: object) -> Outcome:
+        """Run the search and keep what it found, all but the loss and the classes.
 
         What an earlier fit found is forgotten first: an estimator never mixes two fits.
         """
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
-        self._refuse_unsupported()
-        start = perf_counter()
-        options = {option.name: getattr(self, option.name) for option in SEARCH_OPTIONS}
-        search = Search(X, y, task=self._task, random_state=self.random_state, **options)
-        # Sorting the data and growing the greedy tree are part of the time.
-        limit = self.time_limit
-        status = search.run(time_limit=None if limit is None else max(0.0, limit - (perf_counter() - start)))
-        # Search has checked the data; what is left is to record the number and the names of the features.
+        refuse_booleans({option.name: getattr(self, option.name) for option in ESTIMATOR_OPTIONS})
+        outcome = self._run(X, y, initial_tree, perf_counter())
+        # The data have been checked; what is left is to record the number and the names of the features.
         validate_data(self, X, skip_check_array=True)
-        self.status_ = status
-        self.tree_ = search.incumbent
-        self.penalty_ = search.penalty
+        self.status_ = outcome.status
+        self.tree_ = outcome.tree
+        self.penalty_ = outcome.penalty
         # The objective is that of the tree itself; the search's own sum may differ from it by rounding.
         self.objective_ = self.tree_.total_loss + self.penalty_ * self.tree_.n_splits
-        self.lower_bound_ = self.objective_ if search.complete else min(search.bounds.lower, self.objective_)
+        self.lower_bound_ = self.objective_ if outcome.complete else min(outcome.lower_bound, self.objective_)
         self.gap_ = relative_gap(self.lower_bound_, self.objective_)
-        self.n_expansions_ = search.n_expansions
-        self.trace_ = search.trace
-        self.search_stats_ = search.stats
+        self.n_expansions_ = outcome.n_expansions
+        self.trace_ = outcome.trace
+        self.search_stats_ = outcome.stats
         if self.verbose:
             print(self._summary())
-        return search
+        return outcome
+
+    def _run(self, X: ArrayLike, y: ArrayLike, initial_tree: object, start: float) -> Outcome:
+        def time_left() -> float | None:
+            # The first look at the data is part of the time.
+            return None if self.time_limit is None else max(0.0, self.time_limit - (perf_counter() - start))
+
+        options = {option.name: getattr(self, option.name) for option in SEARCH_OPTIONS}
+        options |= {"random_state": self.random_state, "memory_limit": self.memory_limit}
+        search = self._continued(X, y, options)
+        if search is None:
+            count_threads(self.n_jobs)  # refused before any work is done
+            try:
+                search = Search(X, y, task=self._task, time_limit=time_left(), **options)
+            except TimeoutError:
+                return leaf_outcome(X, y, self._task, "time-limit", self.complexity_cost)
+            except KeyboardInterrupt:
+                if self.on_interrupt == "raise":
+                    raise
+                return leaf_outcome(X, y, self._task, "interrupted", self.complexity_cost)
+        if self.warm_start:
+            self._unfinished = (search, np.asarray(y).copy(), options)
+        if initial_tree is not None:
+            search.offer(as_tree(initial_tree, check_features(X)))
+        with live_line(bool(self.verbose)) as show:
+            watcher = Watcher(search, self.callback, show) if self.callback or show else None
+            try:
+                search.run(
+                    time_limit=time_left(),
+                    max_expansions=self.max_expansions,
+                    gap_limit=self.gap_limit,
+                    n_jobs=self.n_jobs,
+                    poll=watcher,
+                )
+            except KeyboardInterrupt:
+                if self.on_interrupt == "raise":
+                    raise
+            if watcher:
+                watcher.report_improvements()
+        return Outcome.of(search)
+
+    def _continued(self, X: ArrayLike, y: ArrayLike, options: dict[str, Any]) -> Search | None:
+        """Return the search of the last fit, if this one is to go on with it."""
+        search: Search | None
+        seen: Any
+        search, seen, used = getattr(self, "_unfinished", (None, None, None))
+        self.__dict__.pop("_unfinished", None)
+        if not self.warm_start or search is None or used != options:
+            return None
+        same = np.array_equal(search.samples, check_features(X)) and np.array_equal(seen, np.asarray(y))
+        return search if same else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())
+        state.pop("_unfinished", None)  # a search cannot leave its process
+        return state
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "tree_")
-
-    def _refuse_unsupported(self) -> None:
-        refuse_booleans({option.name: getattr(self, option.name) for option in ESTIMATOR_OPTIONS})
-        if self.memory_limit is not None:
-            raise ValueError(f"memory_limit={self.memory_limit!r} is not supported yet; expected None.")
-        if self.n_jobs != 1:
-            raise ValueError(f"n_jobs={self.n_jobs!r} is not supported yet; expected 1.")
 
     def _summary(self) -> str:
         return (

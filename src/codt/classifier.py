@@ -71,7 +71,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
     classes_: NDArray[Any]
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: ArrayLike) -> OptimalTreeClassifier:
+    def fit(self, X: ArrayLike, y: ArrayLike, *, initial_tree: object = None) -> OptimalTreeClassifier:
         """Find the optimal tree.
 
         Parameters
@@ -80,10 +80,18 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
             The samples; numbers, without NaN or infinity.
         y : array-like of shape (n_samples,)
             Their labels: numbers or strings.
+        initial_tree : Tree, fitted codt estimator or fitted scikit-learn tree, optional
+            A tree to start from, no deeper than ``max_depth``: the first incumbent, if it is better than the greedy
+            tree. Its leaves are fitted anew.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
         """
-        search = self._search(X, y)
+        outcome = self._fit(X, y, initial_tree)
         self.loss_ = round(self.tree_.total_loss)
-        self.classes_ = search.classes
+        self.classes_ = outcome.classes
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:

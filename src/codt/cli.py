@@ -20,9 +20,7 @@ from codt.options import ESTIMATOR_OPTIONS
 from codt.regressor import OptimalTreeRegressor
 from codt.strategy import strategies as known_strategies
 
-app = typer.Typer(
-    help="Provably optimal decision trees.", no_args_is_help=True, pretty_exceptions_enable=False
-)
+app = typer.Typer(help="Provably optimal decision trees.", no_args_is_help=True, pretty_exceptions_enable=False)
 
 _HELP = {option.name: option.help for option in ESTIMATOR_OPTIONS}
 

@@ -24,9 +24,7 @@ def main() -> None:
     _show(title, OptimalTreeRegressor(max_depth=2), diabetes.data, diabetes.target)
 
 
-def _show(
-    title: str, model: OptimalTreeClassifier | OptimalTreeRegressor, X: ArrayLike, y: ArrayLike
-) -> None:
+def _show(title: str, model: OptimalTreeClassifier | OptimalTreeRegressor, X: ArrayLike, y: ArrayLike) -> None:
     print(f"{title}, depth {model.max_depth}\n{'=' * 78}")
     start = perf_counter()
     model.fit(X, y)

@@ -6,6 +6,7 @@ The table is what the estimators' parameter constraints and documentation, the c
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from textwrap import indent, wrap
@@ -78,6 +79,15 @@ SEARCH_OPTIONS = (
         "Whether the greedy (CART) tree is the first incumbent.",
     ),
     Option(
+        "primal_heuristics",
+        True,
+        ("boolean",),
+        "bool",
+        "Whether to look for better trees beside the search, at depth limits from 4 on: greedy tops with optimal"
+        " depth-two bottoms, and searches below single nodes of the incumbent. They take at most a quarter of the"
+        " time and never change what is proven.",
+    ),
+    Option(
         "clustering_bound",
         True,
         ("boolean",),
@@ -115,6 +125,28 @@ RUN_OPTIONS = (
         "float >= 0 or None",
         "Stop after this many seconds and keep the best tree found.",
     ),
+    Option(
+        "max_expansions",
+        None,
+        (Interval(Integral, 0, None, closed="left"), None),
+        "int >= 0 or None",
+        "Stop after this many expansions of the search tree and keep the best tree found.",
+    ),
+    Option(
+        "gap_limit",
+        0.0,
+        (Interval(Real, 0, None, closed="left"),),
+        "float >= 0",
+        "Stop when the tree is proven to be within this share of the optimum: 0.05 stops at 5 %.",
+    ),
+    Option(
+        "n_jobs",
+        1,
+        (Integral, None),
+        "int or None",
+        "The number of threads; -1 for all processors, None for what joblib's context says, or 1. The loss and what"
+        " is proven are the same for every number; with 1 the search is reproducible step by step.",
+    ),
 )
 
 ESTIMATOR_OPTIONS = (
@@ -123,16 +155,35 @@ ESTIMATOR_OPTIONS = (
     Option(
         "memory_limit",
         None,
-        (Interval(Real, 0, None, closed="neither"), None),
-        "float > 0 or None",
-        "Not supported yet: anything but None is refused.",
+        (Interval(Real, 0, None, closed="neither"), str, None),
+        "float > 0, str or None",
+        'Bytes that the search may hold, a number or a text such as "2GB" or "512 MiB". Near the limit a best-first'
+        " strategy goes on in the order of dfs-prio until there is room again; where that does not help, the search"
+        " stops and keeps the best tree found.",
     ),
     Option(
-        "n_jobs",
-        1,
-        (Integral,),
-        "int",
-        "The number of threads. Only 1 is supported yet: anything else is refused.",
+        "on_interrupt",
+        "raise",
+        (StrOptions({"raise", "keep"}),),
+        '{"raise", "keep"}',
+        "What Ctrl-C does during fit: raise KeyboardInterrupt, or keep the best tree found, with status_"
+        ' "interrupted".',
+    ),
+    Option(
+        "callback",
+        None,
+        (callable, None),
+        "callable or None",
+        "Called with a codt.Progress at every improvement and about twice a second; the search stops when it returns"
+        " True. What it raises ends fit.",
+    ),
+    Option(
+        "warm_start",
+        False,
+        ("boolean",),
+        "bool",
+        "Whether fit goes on with the search of the last call, if it was stopped and data and options (but for the"
+        " limits) are the same.",
     ),
     Option(
         "random_state",
@@ -146,7 +197,8 @@ ESTIMATOR_OPTIONS = (
         0,
         ("verbose",),
         "int or bool",
-        "If not 0, print one line that sums the search up when it ends.",
+        "If not 0, show a live line of progress in a terminal or a notebook, and print one line that sums the search up"
+        " when it ends.",
     ),
 )
 
@@ -156,7 +208,7 @@ def constraints(options: tuple[Option, ...]) -> dict[str, list[Any]]:
     return {option.name: list(option.constraints) for option in options}
 
 
-def refuse_booleans(values: dict[str, object]) -> None:
+def refuse_booleans(values: Mapping[str, object]) -> None:
     """Refuse True and False for options that are numbers; Python would take them for 1 and 0.
 
     Examples

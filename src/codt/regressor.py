@@ -69,7 +69,7 @@ class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
     loss_: float
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: ArrayLike) -> OptimalTreeRegressor:
+    def fit(self, X: ArrayLike, y: ArrayLike, *, initial_tree: object = None) -> OptimalTreeRegressor:
         """Find the optimal tree.
 
         Parameters
@@ -78,8 +78,16 @@ class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
             The samples; numbers, without NaN or infinity.
         y : array-like of shape (n_samples,)
             The numbers to predict.
+        initial_tree : Tree, fitted codt estimator or fitted scikit-learn tree, optional
+            A tree to start from, no deeper than ``max_depth``: the first incumbent, if it is better than the greedy
+            tree. Its leaves are fitted anew.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
         """
-        self._search(X, y)
+        self._fit(X, y, initial_tree)
         self.loss_ = self.tree_.total_loss
         return self
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral
+from numbers import Integral, Real
+from time import perf_counter
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -12,12 +13,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 
 from codt import _core
+from codt.limits import count_threads, memory_in_bytes
 from codt.options import RUN_OPTIONS, SEARCH_OPTIONS, Task, constraints, refuse_booleans
+from codt.start import prune_empty_splits
 from codt.strategy import Strategy, resolve_strategy
 from codt.tree import Tree
 from codt.validation import Floats, check_features, check_labels, check_targets
 
-Status = Literal["optimal", "time-limit", "expansion-limit", "interrupted"]
+Status = Literal["optimal", "time-limit", "expansion-limit", "gap-limit", "memory-limit", "interrupted"]
 
 _CONSTRUCTOR_CONSTRAINTS = {
     **constraints(SEARCH_OPTIONS),
@@ -25,10 +28,11 @@ _CONSTRUCTOR_CONSTRAINTS = {
     "random_state": ["random_state"],
     "log_expansions": ["boolean"],
     "kernel": [str],
+    "memory_limit": [Interval(Real, 0, None, closed="neither"), str, None],
+    "time_limit": [Interval(Real, 0, None, closed="left"), None],
 }
 _RUN_CONSTRAINTS = {
     **constraints(RUN_OPTIONS),
-    "max_expansions": [Interval(Integral, 0, None, closed="left"), None],
     "poll": [callable, None],
 }
 
@@ -70,8 +74,8 @@ class Search:
         The labels (numbers or strings), or the numbers to predict.
     task : {"classification", "regression"}
         Whether to minimise the misclassified samples or the sum of squared errors.
-    max_depth, complexity_cost, strategy, terminal, depth_two_strategy, greedy_start, clustering_bound, \
-neighborhood_pruning, interval_shrinking, sub_interval_pruning, random_state
+    max_depth, complexity_cost, strategy, terminal, depth_two_strategy, greedy_start, primal_heuristics, \
+clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning, random_state, memory_limit
         As in :class:`codt.OptimalTreeClassifier`.
     log_expansions : bool, default=False
         Whether to record every expansion for :attr:`expansions`.
@@ -79,11 +83,16 @@ neighborhood_pruning, interval_shrinking, sub_interval_pruning, random_state
         The instruction set for the inner loops: ``"auto"``, ``"scalar"``, ``"baseline"``, ``"avx2"`` or
         ``"avx512"``. All end with the same objective, and all but ``"scalar"``, which evaluates one split at
         a time, with the same tree; one that the machine lacks is refused.
+    time_limit : float, optional
+        Seconds that the first look at the data may take; ``TimeoutError`` is raised after that. It does not limit
+        :meth:`run`.
 
     Attributes
     ----------
     task : str
         The task.
+    samples : ndarray of shape (n_samples, n_features)
+        The samples as the search sees them.
     classes : ndarray
         The labels in the order of their codes; empty in regression.
     penalty : float
@@ -113,6 +122,7 @@ neighborhood_pruning, interval_shrinking, sub_interval_pruning, random_state
         terminal: str = "depth-two",
         depth_two_strategy: str | Strategy = "dfs-blossom",
         greedy_start: bool = True,
+        primal_heuristics: bool = True,
         clustering_bound: bool = True,
         neighborhood_pruning: bool = True,
         interval_shrinking: bool = True,
@@ -120,22 +130,22 @@ neighborhood_pruning, interval_shrinking, sub_interval_pruning, random_state
         random_state: int | np.random.RandomState | None = None,
         log_expansions: bool = False,
         kernel: str = "auto",
+        memory_limit: float | str | None = None,
+        time_limit: float | None = None,
     ) -> None:
         values = {name: value for name, value in locals().items() if name in _CONSTRUCTOR_CONSTRAINTS}
         validate_parameter_constraints(_CONSTRUCTOR_CONSTRAINTS, values, caller_name="Search")
         refuse_booleans(values)
         samples = check_features(X)
         self.task: Task = task
-        self.classes: NDArray[Any] = np.empty(0)
-        if task == "classification":
-            targets, self.classes = check_labels(y, samples)
-            scale = float(len(targets))
-        else:
-            targets = check_targets(y, samples)
-            scale = float(np.square(targets - targets.mean()).sum())
-        self.penalty = _absolute_penalty(float(complexity_cost), scale)
+        targets, self.classes, scale = prepare_targets(task, y, samples)
+        self.penalty = absolute_penalty(float(complexity_cost), scale)
         self._log_expansions = bool(log_expansions)
         self._status: Status | None = None
+        self.samples = samples
+        self._seconds = 0.0
+        self._run_since: float | None = None
+        start = perf_counter()
         self._core = _core.Search(
             samples,
             targets,
@@ -154,13 +164,20 @@ neighborhood_pruning, interval_shrinking, sub_interval_pruning, random_state
             kernel=kernel,
             seed=int(check_random_state(random_state).randint(2**63 - 1, dtype=np.int64)),
             log_expansions=self._log_expansions,
+            primal=bool(primal_heuristics),
+            memory_limit=memory_in_bytes(memory_limit),
+            time_limit=None if time_limit is None else float(time_limit),
         )
+        self._seconds = perf_counter() - start
 
     def run(
         self,
         time_limit: float | None = None,
         max_expansions: int | None = None,
         poll: Callable[[], bool] | None = None,
+        *,
+        gap_limit: float = 0.0,
+        n_jobs: int | None = 1,
     ) -> Status:
         """Search until the optimum is proven or a limit of this call is reached.
 
@@ -174,22 +191,59 @@ neighborhood_pruning, interval_shrinking, sub_interval_pruning, random_state
         max_expansions : int, optional
             Expansions this call may make.
         poll : callable, optional
-            Called without arguments every now and then; the search stops when it returns True.
+            Called without arguments every now and then; the search stops when it returns True. It may read the
+            bounds, the trace and the incumbent.
+        gap_limit : float, default=0.0
+            Stop when :attr:`gap` is at most this.
+        n_jobs : int or None, default=1
+            The number of threads, as joblib counts them: -1 for all processors.
 
         Returns
         -------
-        status : {"optimal", "time-limit", "expansion-limit", "interrupted"}
+        status : {"optimal", "time-limit", "expansion-limit", "gap-limit", "memory-limit", "interrupted"}
             Why the call ended; also kept as :attr:`status`.
         """
-        values = {"time_limit": time_limit, "max_expansions": max_expansions, "poll": poll}
+        values = {
+            "time_limit": time_limit,
+            "max_expansions": max_expansions,
+            "poll": poll,
+            "gap_limit": gap_limit,
+            "n_jobs": n_jobs,
+        }
         validate_parameter_constraints(_RUN_CONSTRAINTS, values, caller_name="Search.run")
+        refuse_booleans(values)
+        n_threads = count_threads(n_jobs)
         self._status = "interrupted"  # unless the call returns
-        self._status = self._core.run(
-            None if time_limit is None else float(time_limit),
-            None if max_expansions is None else int(max_expansions),
-            poll,
-        )
+        start = self._run_since = perf_counter()
+        try:
+            self._status = self._core.run(
+                None if time_limit is None else float(time_limit),
+                None if max_expansions is None else int(max_expansions),
+                poll,
+                gap_limit=float(gap_limit),
+                n_threads=n_threads,
+            )
+        finally:
+            self._run_since = None
+            self._seconds += perf_counter() - start
         return self._status
+
+    def offer(self, tree: Tree) -> None:
+        """Take a tree as incumbent if it is better than the present one.
+
+        Parameters
+        ----------
+        tree : Tree
+            A tree for these features, no deeper than the depth limit. Only its splits count: its leaves are fitted
+            to the data at hand.
+        """
+        starting = prune_empty_splits(tree, self.samples)
+        self._core.offer(
+            starting.feature.tolist(),
+            starting.threshold.tolist(),
+            starting.left.tolist(),
+            starting.right.tolist(),
+        )
 
     def step(self, n_expansions: int = 1) -> Status:
         """Make at most ``n_expansions`` more expansions.
@@ -207,6 +261,12 @@ neighborhood_pruning, interval_shrinking, sub_interval_pruning, random_state
         if isinstance(n_expansions, bool) or not isinstance(n_expansions, Integral) or n_expansions < 0:
             raise ValueError(f"n_expansions={n_expansions!r}: expected a whole number of at least 0.")
         return self.run(max_expansions=int(n_expansions))
+
+    @property
+    def seconds(self) -> float:
+        """Time spent so far: on the first look at the data and in all runs."""
+        since = self._run_since
+        return self._seconds + (0.0 if since is None else perf_counter() - since)
 
     @property
     def status(self) -> Status | None:
@@ -245,13 +305,18 @@ neighborhood_pruning, interval_shrinking, sub_interval_pruning, random_state
         return self._core.n_expansions
 
     @property
+    def memory(self) -> int:
+        """Bytes that the search holds at present: sorted data, search tree and workspaces."""
+        return self._core.memory
+
+    @property
     def trace(self) -> Floats:
         """One row for every change of a bound: seconds, expansions, lower bound, upper bound."""
         return self._core.trace()
 
     @property
     def stats(self) -> dict[str, int]:
-        """Counters of the work done."""
+        """Counters of the work done, bytes held, and how often memory was short and then was not."""
         return self._core.stats()
 
     @property
@@ -282,7 +347,29 @@ def relative_gap(lower: float, upper: float) -> float:
     return (upper - lower) / upper if upper > lower else 0.0
 
 
-def _absolute_penalty(complexity_cost: float, scale: float) -> float:
+def prepare_targets(task: Task, y: ArrayLike, samples: Floats) -> tuple[Floats, NDArray[Any], float]:
+    """Return the targets as numbers, the classes they stand for, and the unit of the complexity cost.
+
+    Examples
+    --------
+    >>> prepare_targets("classification", ["a", "b", "b"], np.zeros((3, 1)))
+    (array([0., 1., 1.]), array(['a', 'b'], dtype='<U1'), 3.0)
+    """
+    if task == "classification":
+        codes, classes = check_labels(y, samples)
+        return codes, classes, float(len(codes))
+    targets = check_targets(y, samples)
+    return targets, np.empty(0), float(np.square(targets - targets.mean()).sum())
+
+
+def absolute_penalty(complexity_cost: float, scale: float) -> float:
+    """Return the penalty for every split.
+
+    Examples
+    --------
+    >>> absolute_penalty(0.01, 200.0)
+    2.0
+    """
     penalty = complexity_cost * scale
     if not np.isfinite(penalty):
         raise ValueError(

@@ -99,15 +99,11 @@ def _as_floats(values: object, name: str, *, ensure_2d: bool) -> Floats:
     expected = f"{name} must be {shape} of finite numbers."
     try:
         # Two steps: to convert straight to float64 would read text such as "1.5" as a number.
-        numbers = check_array(
-            values, dtype="numeric", ensure_all_finite=False, ensure_2d=ensure_2d, input_name=name
-        )
+        numbers = check_array(values, dtype="numeric", ensure_all_finite=False, ensure_2d=ensure_2d, input_name=name)
         if numbers.dtype.kind not in "biuf":
             raise TypeError(f"Got dtype {numbers.dtype}.")
         with np.errstate(over="ignore"):  # what does not fit into float64 becomes infinity and is refused
-            floats: Floats = check_array(
-                numbers, dtype=np.float64, order="C", ensure_2d=ensure_2d, input_name=name
-            )
+            floats: Floats = check_array(numbers, dtype=np.float64, order="C", ensure_2d=ensure_2d, input_name=name)
     except ValueError as error:
         text = _first_text(values)
         raise ValueError(f"{expected} {error if text is None else f'Got text: {text!r}.'}") from error

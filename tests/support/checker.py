@@ -36,9 +36,7 @@ def close(found: float, exact: Fraction, scale: float) -> bool:
     return abs(Fraction(float(found)) - exact) <= Fraction(1e-10) * Fraction(scale) + Fraction(1, 10**300)
 
 
-def _check_node(
-    tree: Mapping[str, Any], node: int, rows: list[int], instance: Instance
-) -> tuple[Fraction, float]:
+def _check_node(tree: Mapping[str, Any], node: int, rows: list[int], instance: Instance) -> tuple[Fraction, float]:
     """Check what a node claims about its samples; its exact loss as a leaf, and what it would predict."""
     targets = [float(instance.y[i]) for i in rows]
     exact = exact_leaf_loss(targets, instance.task)
@@ -51,9 +49,7 @@ def _check_node(
         return exact, float(counts.index(max(counts)))
     mean = sum((Fraction(t) for t in targets), Fraction(0)) / len(targets)
     assert len(value) == 1
-    assert close(value[0], mean, max(abs(t) for t in targets)), (
-        f"node {node} claims {value}, has {float(mean)}"
-    )
+    assert close(value[0], mean, max(abs(t) for t in targets)), f"node {node} claims {value}, has {float(mean)}"
     return exact, value[0]
 
 
@@ -71,9 +67,7 @@ def _check_split(
     above = min(float(instance.X[i, feature]) for i in right)
     middle = (Fraction(below) + Fraction(above)) / 2
     slack = Fraction(max(math.ulp(below), math.ulp(above)))
-    assert abs(Fraction(threshold) - middle) <= slack, (
-        f"node {node}: {threshold} is not midway {below} to {above}"
-    )
+    assert abs(Fraction(threshold) - middle) <= slack, f"node {node}: {threshold} is not midway {below} to {above}"
     return left, right
 
 

@@ -32,6 +32,8 @@ class Settings:
     sub_interval: bool = False
     kernel: str = "auto"
     seed: int = 0
+    primal: bool = False
+    threads: int = 1
 
     @classmethod
     def with_all_bounds(cls, **others: Any) -> Settings:
@@ -39,11 +41,10 @@ class Settings:
         return cls(**{**dict.fromkeys(SWITCHES, True), **others})
 
 
-def make_search(
-    instance: Instance, settings: Settings, *, log_expansions: bool = False, **replaced: Any
-) -> Any:
+def make_search(instance: Instance, settings: Settings, *, log_expansions: bool = False, **replaced: Any) -> Any:
     """The compiled search for an instance; keyword arguments replace what the settings say."""
     arguments: dict[str, Any] = asdict(settings)
+    del arguments["threads"]
     arguments["strategy"] = REGISTRY[settings.strategy]
     arguments["depth_two_strategy"] = REGISTRY[settings.depth_two_strategy]
     arguments.update(
@@ -57,16 +58,16 @@ def make_search(
     return _core.Search(instance.X, instance.y, **arguments)
 
 
-def run(search: Any, max_expansions: int | None = None) -> str:
+def run(search: Any, max_expansions: int | None = None, threads: int = 1) -> str:
     """Let a search go on, to the end or for a budget of expansions."""
-    status: str = search.run(time_limit=None, max_expansions=max_expansions, poll=None)
+    status: str = search.run(time_limit=None, max_expansions=max_expansions, poll=None, n_threads=threads)
     return status
 
 
 def solve(instance: Instance, settings: Settings) -> Any:
     """The finished search for an instance."""
     search = make_search(instance, settings)
-    assert run(search) == "optimal"
+    assert run(search, threads=settings.threads) == "optimal"
     return search
 
 
@@ -80,9 +81,7 @@ def check_optimal(search: Any, instance: Instance, optimum: Fraction | None = No
     assert close(float(checked.objective), optimum, scale), (
         f"tree: {float(checked.objective)}, oracle: {float(optimum)}"
     )
-    assert close(search.upper_bound, optimum, scale), (
-        f"objective: {search.upper_bound}, oracle: {float(optimum)}"
-    )
+    assert close(search.upper_bound, optimum, scale), f"objective: {search.upper_bound}, oracle: {float(optimum)}"
     assert search.lower_bound == search.upper_bound
     if instance.task == "classification" and instance.penalty == 0.0:
         assert search.upper_bound == optimum == checked.loss

@@ -156,9 +156,7 @@ def exact_instance(
         return Instance(X, y, task, k, max_depth, float(rng.choice([0.25, 0.5, 1.0])) if penalised else 0.0)
     y = rng.integers(-3, 4, n).astype(np.float64) * EXACT_UNIT
     unit = float(EXACT_UNIT) ** 2
-    return Instance(
-        X, y, task, 0, max_depth, float(rng.choice([0.25, 0.5, 2.0])) * unit if penalised else 0.0
-    )
+    return Instance(X, y, task, 0, max_depth, float(rng.choice([0.25, 0.5, 2.0])) * unit if penalised else 0.0)
 
 
 @st.composite

@@ -27,9 +27,7 @@ class Oracle:
         self.denominator = lcm(1, *(t.denominator for t in self.targets))
         #: Sets of rows that some test `x[f] <= t` sends to the left, over the whole data set. The tests of a
         #: subset are these, restricted to it.
-        self.left_sides = sorted(
-            {self._mask(X[:, f] <= v) for f in range(X.shape[1]) for v in X[:, f].tolist()}
-        )
+        self.left_sides = sorted({self._mask(X[:, f] <= v) for f in range(X.shape[1]) for v in X[:, f].tolist()})
         # One unit of loss is 1 / self.unit: it divides every leaf's squared error, and the penalty.
         means = lcm(*range(1, n + 1)) if task == "regression" else 1
         self.unit = lcm(self.denominator**2 * means, Fraction(penalty).denominator)

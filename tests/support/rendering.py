@@ -190,9 +190,7 @@ class Rendering:
             for ancestor, _ in ancestors:
                 ancestor.n_expansions += 1
             self._back_propagate([*ancestors, (node, split)])
-            yield Progress(
-                Expansion(node.path, split.feature, split.threshold), self.root.lower, self.root.incumbent
-            )
+            yield Progress(Expansion(node.path, split.feature, split.threshold), self.root.lower, self.root.incumbent)
 
     def run(self) -> list[Expansion]:
         """Search to the end; the order of the expansions."""
@@ -273,13 +271,9 @@ class Rendering:
         split = self._create_and_node(node, unexpanded, index)
         node.open.append(split)
         if index > unexpanded.first:
-            node.open.append(
-                self._unexp(node, unexpanded.feature, unexpanded.first, index - 1, unexpanded.lower)
-            )
+            node.open.append(self._unexp(node, unexpanded.feature, unexpanded.first, index - 1, unexpanded.lower))
         if index < unexpanded.last:
-            node.open.append(
-                self._unexp(node, unexpanded.feature, index + 1, unexpanded.last, unexpanded.lower)
-            )
+            node.open.append(self._unexp(node, unexpanded.feature, index + 1, unexpanded.last, unexpanded.lower))
         node.n_expansions += 1
         return split
 
@@ -288,9 +282,7 @@ class Rendering:
         threshold = node.thresholds[feature][index]
         goes_left = self.instance.X[node.rows, feature] <= threshold
         sides = [
-            self._create_or_node(
-                node.rows[side], node.depth - 1, (*node.path, (feature, threshold, went_left))
-            )
+            self._create_or_node(node.rows[side], node.depth - 1, (*node.path, (feature, threshold, went_left)))
             for side, went_left in ((goes_left, True), (~goes_left, False))
         ]
         lower = max(unexpanded.lower, self.penalty + sides[0].lower + sides[1].lower)
@@ -304,8 +296,7 @@ class Rendering:
         by_score = sorted(range(len(scores)), key=lambda f: (min(scores[f], default=math.inf), f))
         rank = [by_score.index(f) for f in range(len(scores))]
         discrepancy = [
-            [sorted(of_f).index(score) + of_f[:i].count(score) for i, score in enumerate(of_f)]
-            for of_f in scores
+            [sorted(of_f).index(score) + of_f[:i].count(score) for i, score in enumerate(of_f)] for of_f in scores
         ]
         node = OrNode(rows, depth, path, leaf_loss, thresholds, rank, discrepancy)
         if depth == 0 or not any(thresholds) or leaf_loss <= self.penalty + self.tolerance:
@@ -313,9 +304,7 @@ class Rendering:
             node.lower = leaf_loss
             return node
         node.lower = min(leaf_loss, self.penalty)
-        node.open = [
-            self._unexp(node, f, 0, len(of_f) - 1, self.penalty) for f, of_f in enumerate(thresholds) if of_f
-        ]
+        node.open = [self._unexp(node, f, 0, len(of_f) - 1, self.penalty) for f, of_f in enumerate(thresholds) if of_f]
         return node
 
     def _unexp(self, node: OrNode, feature: int, first: int, last: int, lower: float) -> UnExp:

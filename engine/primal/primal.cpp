@@ -1,0 +1,306 @@
+#include "primal/primal.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "search/search.hpp"
+
+namespace codt {
+
+struct PrimalHeuristic::Place {
+    Subset subset;
+    Solution solution;
+    std::uint32_t depth;  // budget
+};
+
+PrimalHeuristic::PrimalHeuristic(std::shared_ptr<const Dataset> data,
+                                 std::shared_ptr<const Objective> objective, const SearchSettings& settings,
+                                 const SearchOptions& options)
+    : data_(std::move(data)),
+      objective_(std::move(objective)),
+      settings_(settings),
+      depth_(options.max_depth),
+      random_(options.seed ^ 0x5bd1e9955bd1e995ULL) {
+    auto own = std::make_unique<SearchOptions>(options);
+    own->terminal = Terminal::depth_two;
+    own->greedy = false;
+    own->primal = false;
+    own->log_expansions = false;
+    own->memory_limit = no_memory_limit;
+    for (const Strategy& strategy : strategy_registry())
+        if (strategy.name == "dfs-blossom") own->strategy = own->depth_two_strategy = strategy;
+    options_ = std::move(own);
+}
+
+PrimalHeuristic::~PrimalHeuristic() = default;
+
+std::optional<GreedyTree> PrimalHeuristic::step(const GreedyTree& incumbent, Worker& worker,
+                                                StopCondition& stop, double seconds) {
+    if (!started_) {
+        started_ = true;
+        const Subset all(*data_);
+        GreedyTree tree = grow(all, order_features(*objective_, all, false), depth_, worker, stop);
+        if (!stop.reached() && tree.objective < incumbent.objective) return tree;
+        return std::nullopt;
+    }
+    if (alternated_ != incumbent.solution) return alternate(incumbent, worker, stop);
+    ++turn_;
+    if (turn_ % 2 == 0) return excursion(incumbent, worker, stop);
+    return search_subtree(incumbent, worker, stop, seconds);
+}
+
+// The best tree of depth two.
+GreedyTree PrimalHeuristic::solve_bottom(const Subset& subset, const FeatureOrder& order, Worker& worker,
+                                         StopCondition& stop) const {
+    const DepthTwoResult result = worker.depth_two.solve(subset, order, {}, stop);
+    return {result.upper, result.solution(*data_, subset)};
+}
+
+GreedyTree PrimalHeuristic::grow(const Subset& subset, const FeatureOrder& order, std::uint32_t depth,
+                                 Worker& worker, StopCondition& stop) const {
+    const double leaf = objective_->leaf_loss(subset);
+    if (depth == 0 || leaf <= settings_.lambda || !order.splits || stop.reached())
+        return {leaf, leaf_solution()};
+    if (depth <= 2) return solve_bottom(subset, order, worker, stop);
+    return split(subset, order.best_feature, order.best_threshold, depth, nullptr, nullptr, worker, stop);
+}
+
+// The tree that splits here, with the given tops below (null: a greedy one).
+GreedyTree PrimalHeuristic::split(const Subset& subset, std::uint32_t feature, std::uint32_t threshold,
+                                  std::uint32_t depth, const SolutionNode* left, const SolutionNode* right,
+                                  Worker& worker, StopCondition& stop) const {
+    const double leaf = objective_->leaf_loss(subset);
+    Subset sides[2];
+    subset.split(feature, threshold, sides[0], sides[1], worker.scratch);
+    const GreedyTree below[2] = {rebuild(left, sides[0], depth - 1, worker, stop),
+                                 rebuild(right, sides[1], depth - 1, worker, stop)};
+    const double total = below[0].objective + below[1].objective + settings_.lambda;
+    if (total >= leaf) return {leaf, leaf_solution()};
+    return {total, split_solution(feature, subset.threshold_value(*data_, feature, threshold),
+                                  below[0].solution, below[1].solution)};
+}
+
+// The same top on other data, with bottoms solved anew; a greedy one where there is none.
+GreedyTree PrimalHeuristic::rebuild(const SolutionNode* node, const Subset& subset, std::uint32_t depth,
+                                    Worker& worker, StopCondition& stop) const {
+    const double leaf = objective_->leaf_loss(subset);
+    if (depth == 0 || leaf <= settings_.lambda || !subset.has_thresholds() || stop.reached())
+        return {leaf, leaf_solution()};
+    if (depth > 2 && node && node->kind == SolutionNode::Kind::split) {
+        const std::uint32_t groups = subset.groups_up_to(*data_, node->feature, node->threshold);
+        if (groups > 0 && groups < subset.groups(node->feature))
+            return split(subset, node->feature, groups - 1, depth, node->left.get(), node->right.get(),
+                         worker, stop);
+    }
+    return grow(subset, order_features(*objective_, subset, false), depth, worker, stop);
+}
+
+// --- moves
+// -----------------------------------------------------------------------------------------------------
+
+// The first place, from the root down, where a better split for the subtrees as they are is found.
+std::optional<GreedyTree> PrimalHeuristic::alternate(const GreedyTree& incumbent, Worker& worker,
+                                                     StopCondition& stop) {
+    std::vector<std::vector<int>> paths;
+    if (depth_ >= 3) list_places(incumbent.solution, depth_ - 3, paths);
+    for (const auto& path : paths) {
+        if (stop.reached()) return std::nullopt;
+        const Place place = go_to(incumbent.solution, path);
+        if (place.solution->kind != SolutionNode::Kind::split) continue;
+        const auto samples = place.subset.samples();
+        const std::vector<std::uint32_t> rows(samples.begin(), samples.end());
+        std::vector<std::uint32_t> sides[2];
+        partition(place.solution->feature, place.solution->threshold, rows, sides);
+        if (sides[0].empty() || sides[1].empty()) continue;
+        std::vector<double> cost[2] = {std::vector<double>(data_->samples()),
+                                       std::vector<double>(data_->samples())};
+        costs(*place.solution->left, sides[0], rows, cost[0]);
+        costs(*place.solution->right, sides[1], rows, cost[1]);
+        double now = 0, all_right = 0;
+        for (const std::uint32_t row : sides[0]) now += cost[0][row];
+        for (const std::uint32_t row : sides[1]) now += cost[1][row];
+        for (const std::uint32_t row : rows) all_right += cost[1][row];
+        double best = now - std::max(settings_.tolerance, 1e-9 * now);
+        std::uint32_t feature = 0, threshold = 0;
+        bool found = false;
+        for (std::uint32_t f = 0; f < place.subset.features(); ++f) {
+            const auto order = place.subset.order(f);
+            const auto ends = place.subset.group_end(f);
+            double sum = all_right;
+            std::uint32_t k = 0;
+            for (std::uint32_t i = 0; i + 1 < ends.size(); ++i) {
+                for (; k < ends[i]; ++k) {
+                    const std::uint32_t row = samples[order[k]];
+                    sum += cost[0][row] - cost[1][row];
+                }
+                if (sum >= best) continue;
+                best = sum;
+                feature = f;
+                threshold = i;
+                found = true;
+            }
+        }
+        if (!found) continue;
+        const GreedyTree changed =
+            split(place.subset, feature, threshold, place.depth, place.solution->left.get(),
+                  place.solution->right.get(), worker, stop);
+        const double old = evaluate(*place.solution, rows);
+        if (stop.reached() || changed.objective >= old - settings_.tolerance) continue;
+        return GreedyTree{incumbent.objective - old + changed.objective,
+                          replace(incumbent.solution, path, changed.solution)};
+    }
+    alternated_ = incumbent.solution;
+    return std::nullopt;
+}
+
+// A search below one node of the incumbent. Nodes with three levels below come first; when their subtrees are
+// all proven to be the best, those with four, and so on.
+std::optional<GreedyTree> PrimalHeuristic::search_subtree(const GreedyTree& incumbent, Worker&,
+                                                          StopCondition& stop, double seconds) {
+    if (depth_ < 4) return std::nullopt;
+    for (std::uint32_t level = depth_ - 3; level >= 1; --level) {
+        std::vector<std::vector<int>> paths;
+        list_places(incumbent.solution, level, paths);
+        std::erase_if(paths, [&](const auto& path) { return path.size() != level; });
+        for (std::size_t k = 0; k < paths.size(); ++k) {
+            const auto& path = paths[(next_place_ + k) % paths.size()];
+            Place place = go_to(incumbent.solution, path);
+            if (place.solution->kind == SolutionNode::Kind::leaf) continue;
+            if (std::find(proven_.begin(), proven_.end(), place.solution) != proven_.end()) continue;
+            next_place_ += k + 1;
+            const auto samples = place.subset.samples();
+            const double old =
+                evaluate(*place.solution, std::vector<std::uint32_t>(samples.begin(), samples.end()));
+            SearchOptions options = *options_;
+            options.max_depth = place.depth;
+            Search search(data_, objective_, std::move(options), std::move(place.subset));
+            search.offer(old, place.solution);
+            StopCondition limit(&stop, nullptr, seconds);
+            search.run(limit, {});
+            const GreedyTree found = search.incumbent();
+            if (search.complete()) proven_.push_back(found.solution);
+            if (found.objective >= old - settings_.tolerance) return std::nullopt;
+            return GreedyTree{incumbent.objective - old + found.objective,
+                              replace(incumbent.solution, path, found.solution)};
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<GreedyTree> PrimalHeuristic::excursion(const GreedyTree& incumbent, Worker& worker,
+                                                     StopCondition& stop) {
+    if (depth_ < 3) return std::nullopt;
+    std::vector<std::vector<int>> paths;
+    list_places(incumbent.solution, depth_ - 3, paths);
+    if (paths.empty()) return std::nullopt;
+    const auto& path = paths[random_.next() % paths.size()];
+    const Place place = go_to(incumbent.solution, path);
+    const FeatureOrder order = order_features(*objective_, place.subset, false);
+    // A feature of good rank, most often one of the first three, and any of its thresholds.
+    std::uint32_t rank = 0;
+    while (rank + 1 < place.subset.features() && random_.uniform() < 0.6) ++rank;
+    std::uint32_t feature = 0;
+    while (order.rank[feature] != rank) ++feature;
+    if (place.subset.thresholds(feature) == 0) return std::nullopt;
+    const auto threshold = static_cast<std::uint32_t>(random_.next() % place.subset.thresholds(feature));
+    const bool keep = place.solution->kind == SolutionNode::Kind::split && random_.uniform() < 0.5;
+    const GreedyTree changed =
+        split(place.subset, feature, threshold, place.depth, keep ? place.solution->left.get() : nullptr,
+              keep ? place.solution->right.get() : nullptr, worker, stop);
+    if (stop.reached()) return std::nullopt;
+    const auto samples = place.subset.samples();
+    const double old = evaluate(*place.solution, std::vector<std::uint32_t>(samples.begin(), samples.end()));
+    if (changed.objective >= old - settings_.tolerance) return std::nullopt;
+    return GreedyTree{incumbent.objective - old + changed.objective,
+                      replace(incumbent.solution, path, changed.solution)};
+}
+
+// --- trees and their data
+// --------------------------------------------------------------------------------------
+
+void PrimalHeuristic::partition(std::uint32_t feature, double threshold,
+                                const std::vector<std::uint32_t>& rows,
+                                std::vector<std::uint32_t> (&sides)[2]) const {
+    const auto ranks = data_->ranks(feature);
+    const auto values = data_->values(feature);
+    for (const std::uint32_t row : rows) sides[values[ranks[row]] <= threshold ? 0 : 1].push_back(row);
+}
+
+double PrimalHeuristic::evaluate(const SolutionNode& node, const std::vector<std::uint32_t>& rows) const {
+    switch (node.kind) {
+        case SolutionNode::Kind::leaf:
+            return objective_->reported_loss(rows) / objective_->unit();
+        case SolutionNode::Kind::stump:
+            return objective_->best_stump(*data_, rows, settings_.lambda).objective;
+        case SolutionNode::Kind::split:
+            break;
+    }
+    std::vector<std::uint32_t> sides[2];
+    partition(node.feature, node.threshold, rows, sides);
+    return settings_.lambda + evaluate(*node.left, sides[0]) + evaluate(*node.right, sides[1]);
+}
+
+// The cost of every row if it came this way, with leaves as fitted to the rows that do now.
+void PrimalHeuristic::costs(const SolutionNode& node, const std::vector<std::uint32_t>& fitted,
+                            const std::vector<std::uint32_t>& rows, std::vector<double>& cost) const {
+    std::uint32_t feature = node.feature;
+    double threshold = node.threshold;
+    if (node.kind == SolutionNode::Kind::stump) {
+        const auto stump = objective_->best_stump(*data_, fitted, settings_.lambda);
+        if (!stump.splits) return objective_->leaf_costs(fitted, rows, cost);
+        feature = stump.feature;
+        threshold = stump.threshold;
+    } else if (node.kind == SolutionNode::Kind::leaf) {
+        return objective_->leaf_costs(fitted, rows, cost);
+    }
+    std::vector<std::uint32_t> fitted_sides[2], sides[2];
+    partition(feature, threshold, fitted, fitted_sides);
+    partition(feature, threshold, rows, sides);
+    const SolutionNode& leaf = *leaf_solution();
+    const bool deeper = node.kind == SolutionNode::Kind::split;
+    costs(deeper ? *node.left : leaf, fitted_sides[0], sides[0], cost);
+    costs(deeper ? *node.right : leaf, fitted_sides[1], sides[1], cost);
+}
+
+PrimalHeuristic::Place PrimalHeuristic::go_to(const Solution& tree, const std::vector<int>& path) const {
+    Place place{Subset(*data_), tree, depth_};
+    std::vector<std::uint32_t> scratch;
+    for (const int side : path) {
+        const SolutionNode& node = *place.solution;
+        const std::uint32_t groups = place.subset.groups_up_to(*data_, node.feature, node.threshold);
+        Subset sides[2];
+        place.subset.split(node.feature, groups - 1, sides[0], sides[1], scratch);
+        place.subset = std::move(sides[side]);
+        place.solution = Solution(side == 0 ? node.left : node.right);
+        --place.depth;
+    }
+    return place;
+}
+
+Solution PrimalHeuristic::replace(const Solution& tree, std::span<const int> path, const Solution& subtree) {
+    if (path.empty()) return subtree;
+    const SolutionNode& node = *tree;
+    const auto rest = path.subspan(1);
+    if (path[0] == 0)
+        return split_solution(node.feature, node.threshold, replace(node.left, rest, subtree), node.right);
+    return split_solution(node.feature, node.threshold, node.left, replace(node.right, rest, subtree));
+}
+
+// Paths to all nodes down to the level `deepest`, breadth first.
+void PrimalHeuristic::list_places(const Solution& tree, std::uint32_t deepest,
+                                  std::vector<std::vector<int>>& paths) const {
+    std::vector<const SolutionNode*> nodes{tree.get()};
+    paths.assign(1, {});
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        if (nodes[i]->kind != SolutionNode::Kind::split || paths[i].size() >= deepest) continue;
+        for (int side = 0; side < 2; ++side) {
+            std::vector<int> path = paths[i];
+            path.push_back(side);
+            paths.push_back(std::move(path));
+            nodes.push_back(side == 0 ? nodes[i]->left.get() : nodes[i]->right.get());
+        }
+    }
+}
+
+}  // namespace codt

@@ -1,0 +1,87 @@
+// Primal heuristics: better incumbents beside the search, from its first milliseconds on. They never touch
+// the search tree; what they find is an incumbent like any other, so the proof is what it was.
+//
+//   bottoms      a greedy top, and below it the optimal tree of depth two at every node
+//   alternation  one split of the top is replaced by the best one for the subtrees below as they are (each
+//   sample has a
+//                cost on the left and a cost on the right), then the bottoms are solved again; never worse
+//   subtree      a subtree of depth three or more of the incumbent is searched exactly, from itself as
+//   incumbent excursion    another split at a random place, greedy with optimal bottoms below it
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "common/random.hpp"
+#include "common/stop.hpp"
+#include "data/subset.hpp"
+#include "greedy/greedy.hpp"
+#include "objectives/objective.hpp"
+#include "search/settings.hpp"
+#include "search/worker.hpp"
+#include "tree/solution.hpp"
+
+namespace codt {
+
+struct SearchOptions;
+
+// At most this share of a search's time goes to primal heuristics.
+inline constexpr double primal_share = 0.25;
+
+class PrimalHeuristic {
+ public:
+    // Uses of `options` what concerns subproblems: the kernel, the bounds, the strategy inside depth two.
+    PrimalHeuristic(std::shared_ptr<const Dataset> data, std::shared_ptr<const Objective> objective,
+                    const SearchSettings& settings, const SearchOptions& options);
+    ~PrimalHeuristic();
+
+    // One move, which ends when `stop` is reached, and about after `seconds` where it can choose. A tree
+    // better than the incumbent, if it has found one.
+    std::optional<GreedyTree> step(const GreedyTree& incumbent, Worker& worker, StopCondition& stop,
+                                   double seconds);
+
+ private:
+    struct Place;  // a node of the incumbent with its data
+
+    GreedyTree solve_bottom(const Subset& subset, const FeatureOrder& order, Worker& worker,
+                            StopCondition& stop) const;
+    GreedyTree grow(const Subset& subset, const FeatureOrder& order, std::uint32_t depth, Worker& worker,
+                    StopCondition& stop) const;
+    GreedyTree split(const Subset& subset, std::uint32_t feature, std::uint32_t threshold,
+                     std::uint32_t depth, const SolutionNode* left, const SolutionNode* right, Worker& worker,
+                     StopCondition& stop) const;
+    GreedyTree rebuild(const SolutionNode* node, const Subset& subset, std::uint32_t depth, Worker& worker,
+                       StopCondition& stop) const;
+
+    std::optional<GreedyTree> alternate(const GreedyTree& incumbent, Worker& worker, StopCondition& stop);
+    std::optional<GreedyTree> search_subtree(const GreedyTree& incumbent, Worker& worker, StopCondition& stop,
+                                             double seconds);
+    std::optional<GreedyTree> excursion(const GreedyTree& incumbent, Worker& worker, StopCondition& stop);
+
+    double evaluate(const SolutionNode& node, const std::vector<std::uint32_t>& rows) const;
+    void costs(const SolutionNode& node, const std::vector<std::uint32_t>& fitted,
+               const std::vector<std::uint32_t>& rows, std::vector<double>& cost) const;
+    void partition(std::uint32_t feature, double threshold, const std::vector<std::uint32_t>& rows,
+                   std::vector<std::uint32_t> (&sides)[2]) const;
+    Place go_to(const Solution& tree, const std::vector<int>& path) const;
+    static Solution replace(const Solution& tree, std::span<const int> path, const Solution& subtree);
+    void list_places(const Solution& tree, std::uint32_t deepest, std::vector<std::vector<int>>& paths) const;
+
+    std::shared_ptr<const Dataset> data_;
+    std::shared_ptr<const Objective> objective_;
+    const SearchSettings& settings_;
+    std::unique_ptr<const SearchOptions> options_;
+    std::uint32_t depth_;
+    Random random_;
+    bool started_ = false;
+    std::uint64_t turn_ = 0;
+    // Subtrees that a search has proven to be the best for their data.
+    std::vector<Solution> proven_;
+    Solution alternated_;  // the tree on which no alternation helps
+    std::size_t next_place_ = 0;
+};
+
+}  // namespace codt

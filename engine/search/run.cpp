@@ -1,0 +1,228 @@
+// The loop of the search (paper, Alg. 1), on one thread or on several, and the limits that end it.
+#include <algorithm>
+#include <new>
+#include <stdexcept>
+#include <thread>
+
+#include "search/search.hpp"
+
+namespace codt {
+
+namespace {
+
+// Memory is short when the search tree takes the first of these shares of its room, and no longer below the second. Its
+// room is what the data and the workspaces leave of the limit.
+constexpr double short_of_memory = 0.85;
+constexpr double enough_memory = 0.70;
+
+// A primal heuristic's move may take this long at once, or its share of the time so far if that is more.
+constexpr double shortest_move = 0.005;
+constexpr double longest_move = 2.0;
+
+}  // namespace
+
+RunStatus Search::run(StopCondition& stop, const RunLimits& limits) {
+    if (failed_) throw std::runtime_error("the search ended with an exception and cannot go on");
+    started_ = StopCondition::Clock::now();
+    limits_ = limits;
+    limits_.threads = std::max(1u, limits_.threads);
+    expansion_limit_ =
+        limits.expansions > UINT64_MAX - root_.expansions ? UINT64_MAX : root_.expansions + limits.expansions;
+    status_ = RunStatus::optimal;
+    error_ = nullptr;
+    stopping_ = false;
+    while (workers_.size() < limits_.threads) {
+        workers_.push_back(std::make_unique<Worker>(settings_, options_.depth_two_strategy, *objective_,
+                                                    options_.kernel, options_.seed + workers_.size() + 1));
+        const auto bytes =
+            static_cast<std::int64_t>(Worker::bytes(root_.subset.size(), root_.subset.features()));
+        memory_.add(bytes);
+        fixed_memory_ += bytes;
+    }
+
+    if (terminal_root()) {
+        if (!root_.complete && (stop.reached() || !solve_terminal_root(stop))) {
+            status_ =
+                stop.reason() == StopReason::time_limit ? RunStatus::time_limit : RunStatus::interrupted;
+            StopCondition moment(0.03, {});  // a stop should be noticed at once
+            start_greedy(&moment);
+        }
+        const Lock lock(mutex_);
+        add_trace_point();
+    } else {
+        std::vector<std::jthread> threads;
+        const auto guarded = [this](Worker& worker, StopCondition* outer) {
+            StopCondition own(outer, &stopping_);
+            try {
+                work(worker, outer ? *outer : own, own, outer != nullptr);
+            } catch (const std::bad_alloc&) {
+                // Half a change of the search tree: its bounds hold, but it cannot go on.
+                const Lock lock(mutex_);
+                failed_ = true;
+                end_run(RunStatus::memory_limit);
+            } catch (...) {
+                const Lock lock(mutex_);
+                failed_ = true;
+                if (!error_) error_ = std::current_exception();
+                end_run(RunStatus::interrupted);
+            }
+        };
+        try {
+            for (std::uint32_t i = 1; i < limits_.threads; ++i)
+                threads.emplace_back([&, i] { guarded(*workers_[i], nullptr); });
+        } catch (...) {  // no more threads to be had: go on with those there are
+            if (threads.empty() && limits_.threads == 1) throw;
+        }
+        guarded(*workers_[0], &stop);
+        threads.clear();  // joins
+        if (error_) std::rethrow_exception(error_);
+    }
+    seconds_before_ = elapsed();
+    return status_;
+}
+
+// One thread's turns of Alg. 1. The thread that leads looks after the caller's stop condition, `outer`; `own`
+// ends what any thread is doing when the run is over.
+void Search::work(Worker& worker, StopCondition& outer, StopCondition& own, bool leads) {
+    Lock lock(mutex_);
+    while (!stopping_) {
+        if (leads) {
+            lock.unlock();
+            const bool reached = outer.reached();
+            lock.lock();
+            if (stopping_) break;
+            if (root_.complete) return end_run(RunStatus::optimal);
+            if (reached)
+                return end_run(outer.reason() == StopReason::time_limit ? RunStatus::time_limit
+                                                                        : RunStatus::interrupted);
+        }
+        if (root_.complete) return end_run(RunStatus::optimal);
+        if (upper_bound_ - lower_bound_ <= limits_.gap * upper_bound_) return end_run(RunStatus::gap_limit);
+        if (root_.expansions >= expansion_limit_) return end_run(RunStatus::expansion_limit);
+        if (improve(worker, own, lock)) continue;
+
+        std::optional<Selection> selection;
+        if (root_.expansions + in_flight_ < expansion_limit_ && root_.children.selectable()) {
+            selection = select();
+            if (!selection) {  // nodes were closed
+                add_trace_point();
+                continue;
+            }
+        }
+        if (selection && !may_begin(*selection)) {
+            if (!economy_) {
+                economy_ = true;
+                ++fallbacks_;
+                continue;
+            }
+            if (in_flight_ == 0) return end_run(RunStatus::memory_limit);
+            selection.reset();
+        }
+        if (!selection) {
+            changed_.wait_for(lock, StopCondition::poll_interval);
+            continue;
+        }
+
+        const Job job = begin(*selection);
+        lock.unlock();
+        AndNode result;
+        bool done = false, out_of_memory = false;
+        std::exception_ptr error;
+        try {
+            done = make_branches(job, worker, result, own);
+        } catch (const std::bad_alloc&) {
+            result = AndNode{};
+            out_of_memory = true;
+        } catch (...) {
+            error = std::current_exception();
+        }
+        lock.lock();
+        if (error) {
+            cancel(job);
+            std::rethrow_exception(error);
+        }
+        if (done)
+            commit(job, std::move(result));
+        else
+            cancel(job);
+        if (out_of_memory) return end_run(RunStatus::memory_limit);
+        watch_memory();
+        add_trace_point();
+        changed_.notify_all();
+    }
+}
+
+void Search::end_run(RunStatus status) {
+    if (!stopping_) {
+        status_ = root_.complete ? RunStatus::optimal : status;
+        add_trace_point();
+    }
+    stopping_ = true;
+    changed_.notify_all();
+}
+
+// Near the limit the children of OR nodes are taken in the order of dfs-prio, which opens few nodes, until
+// there is room again (paper, appendix "Select").
+void Search::watch_memory() {
+    if (options_.memory_limit == no_memory_limit) return;
+    const auto used = static_cast<double>(memory_.used() - fixed_memory_);
+    const auto room = static_cast<double>(options_.memory_limit - fixed_memory_);
+    if (!economy_ && used > short_of_memory * room) {
+        economy_ = true;
+        ++fallbacks_;
+    } else if (economy_ && used < enough_memory * room) {
+        economy_ = false;
+        ++returns_;
+    }
+}
+
+// Whether there is memory for the two subproblems of a split.
+bool Search::may_begin(const Selection& selection) const {
+    if (options_.memory_limit == no_memory_limit) return true;
+    const OrNode& node = *selection.node;
+    const std::uint32_t terminal_depth = options_.terminal == Terminal::depth_two    ? 3
+                                         : options_.terminal == Terminal::left_right ? 2
+                                                                                     : 1;
+    // The node's own table of children grows by three, and may be moved to twice its size.
+    std::size_t bytes = node.children.bytes() / 2 + 1024;
+    if (node.depth > terminal_depth) {
+        const std::size_t cells = static_cast<std::size_t>(node.subset.size()) * node.subset.features();
+        bytes += cells * 2 * sizeof(std::uint32_t) * (options_.strategy.needs_discrepancy() ? 2 : 1) +
+                 node.subset.size() * sizeof(std::uint32_t) + 2 * node.children.bytes() + 2 * sizeof(OrNode);
+        bytes *= 1 + in_flight_;
+    }
+    return memory_.used() + static_cast<std::int64_t>(bytes) <= options_.memory_limit;
+}
+
+// One move of the primal heuristics, if it is their turn. Threads share their time.
+bool Search::improve(Worker& worker, StopCondition& own, Lock& lock) {
+    if (!primal_ || primal_busy_) return false;
+    const double due = primal_share * elapsed() * limits_.threads;
+    if (primal_seconds_ > 0 && primal_seconds_ + shortest_move > due) return false;
+    primal_busy_ = true;
+    const GreedyTree incumbent{root_.incumbent, root_.solution};
+    lock.unlock();
+    const auto start = StopCondition::Clock::now();
+    const double seconds = std::clamp(due - primal_seconds_, shortest_move, longest_move);
+    std::optional<GreedyTree> found;
+    std::exception_ptr error;
+    try {
+        found = primal_->step(incumbent, worker, own, seconds);
+    } catch (const std::bad_alloc&) {  // the search may still do without
+    } catch (...) {
+        error = std::current_exception();
+    }
+    const double took = std::chrono::duration<double>(StopCondition::Clock::now() - start).count();
+    lock.lock();
+    primal_busy_ = false;
+    primal_seconds_ += took;
+    if (error) std::rethrow_exception(error);
+    if (found && !root_.complete) {
+        take_incumbent(found->objective, found->solution);
+        refresh_bound(root_);
+    }
+    add_trace_point();
+    return true;
+}
+
+}  // namespace codt

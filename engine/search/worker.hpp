@@ -1,0 +1,30 @@
+// What one thread of a search works with; nothing of it is shared.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "common/random.hpp"
+#include "data/subset.hpp"
+#include "terminal/depth_two.hpp"
+
+namespace codt {
+
+struct Worker {
+    Worker(const SearchSettings& settings, const Strategy& depth_two_strategy, const Objective& objective,
+           const KernelChoice& kernel, std::uint64_t seed)
+        : random(seed), depth_two(settings, depth_two_strategy, objective, kernel, random) {}
+
+    Random random;
+    DepthTwoSolver depth_two;
+    std::vector<std::uint32_t> scratch;
+    Subset side_data[2];  // data of terminal subproblems, refilled for every expansion
+
+    // No more than this is needed for data of this many rows and features: two subsets, and the scan's own
+    // order.
+    static std::size_t bytes(std::size_t rows, std::size_t features) {
+        return rows * features * (2 * 2 + 1) * sizeof(std::uint32_t) + rows * 40;
+    }
+};
+
+}  // namespace codt
