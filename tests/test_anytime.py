@@ -155,7 +155,8 @@ print(model.status_, model.lower_bound_ <= model.objective_, model.loss_ < 10_00
 
 @pytest.mark.skipif(sys.platform != "linux", reason="uses Linux's limits of address space")
 def test_when_the_system_has_no_more_memory_the_incumbent_is_kept() -> None:
-    done = subprocess.run([sys.executable, "-c", MEMORY_SCRIPT], capture_output=True, text=True, timeout=120, check=False)
+    command = [sys.executable, "-c", MEMORY_SCRIPT]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["memory-limit", "True", "True"]
 
@@ -305,7 +306,8 @@ def test_verbose_shows_a_live_line_in_a_terminal() -> None:
 def test_primal_heuristics_find_a_better_tree_than_cart_without_a_single_expansion(make: Any, depth: int) -> None:
     X, y = noise()
     cart = DecisionTreeClassifier if make is OptimalTreeClassifier else DecisionTreeRegressor
-    greedy = make(max_depth=depth, max_expansions=0).fit(X, y, initial_tree=cart(max_depth=depth, random_state=0).fit(X, y))
+    start = cart(max_depth=depth, random_state=0).fit(X, y)
+    greedy = make(max_depth=depth, max_expansions=0).fit(X, y, initial_tree=start)
     model = make(max_depth=depth, max_expansions=1).fit(X, y)
     assert model.objective_ < greedy.objective_
 
@@ -373,8 +375,8 @@ def test_a_tree_that_does_not_fit_is_refused() -> None:
         OptimalTreeClassifier(max_depth=3).fit(X, y, initial_tree=deep)
     with pytest.raises(ValueError, match="10 features; expected 4"):
         OptimalTreeClassifier(max_depth=5).fit(X[:, :4], y, initial_tree=deep)
+    ours = OptimalTreeClassifier(max_depth=2).fit(X[:, ::-1], y)
     with pytest.raises(ValueError, match=r"initial_tree tests feature \d; expected features from 0 to 0"):
-        ours = OptimalTreeClassifier(max_depth=2).fit(X[:, ::-1], y)
         OptimalTreeClassifier(max_depth=5).fit(X[:, :1], y, initial_tree=ours)
     with pytest.raises(TypeError, match="initial_tree=3: expected"):
         OptimalTreeClassifier(max_depth=3).fit(X, y, initial_tree=3)
@@ -455,9 +457,7 @@ def test_an_error_in_one_thread_ends_all_and_arrives_unchanged() -> None:
             raise error
         return 0.0
 
-    own = Strategy(
-        "own", priority=["heuristic"], left_right="heuristic", heuristic=Heuristic.function(heuristic)
-    )
+    own = Strategy("own", priority=["heuristic"], left_right="heuristic", heuristic=Heuristic.function(heuristic))
     with pytest.raises(OwnError) as raised:
         OptimalTreeClassifier(max_depth=5, strategy=own, n_jobs=3).fit(X, y)
     assert raised.value is error

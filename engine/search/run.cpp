@@ -10,8 +10,8 @@ namespace codt {
 
 namespace {
 
-// Memory is short when the search tree takes the first of these shares of its room, and no longer below the second. Its
-// room is what the data and the workspaces leave of the limit.
+// Memory is short when the search tree takes the first of these shares of its room, and no longer below the
+// second. Its room is what the data and the workspaces leave of the limit.
 constexpr double short_of_memory = 0.85;
 constexpr double enough_memory = 0.70;
 
