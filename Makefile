@@ -8,7 +8,7 @@ SOURCES := $(shell find src engine -type f -not -path '*/__pycache__/*') CMakeLi
 BUILD_REQUIRES := "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 PIP_INSTALL = bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint format sanitize bench bench-kernels clean
+.PHONY: demo test lint format sanitize bench bench-anytime bench-kernels clean
 
 demo: .venv/.installed
 	.venv/bin/python -m codt.demo
@@ -43,6 +43,9 @@ sanitize: .venv-sanitize/.installed
 # Options go in ARGS: make bench ARGS="--quick".
 bench: .venv/.bench
 	.venv/bin/python -m benchmarks $(ARGS)
+
+bench-anytime: .venv/.bench
+	.venv/bin/python -m benchmarks.anytime $(ARGS)
 
 bench-kernels: .venv/.installed
 	.venv/bin/python -m benchmarks.kernels $(ARGS)

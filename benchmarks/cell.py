@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from benchmarks.machine import engine_build
 from benchmarks.synthetic import labels, scores
-from benchmarks.work import SYNTHETIC_FEATURES, synthetic_shape
+from benchmarks.work import SYNTHETIC_FEATURES, synthetic_shape, threads_of
 from codt import OptimalTreeClassifier, OptimalTreeRegressor
 from codt.datasets import list_datasets, load_dataset
 
@@ -35,12 +35,15 @@ def main(arguments: list[str]) -> None:
     """Run the cell that the arguments name."""
     method, dataset, depth, time_limit = arguments
     task, X, y = load(dataset)
-    print(json.dumps(run_cell(method, task, X, y, int(depth), float(time_limit))))
+    threads = threads_of(dataset, int(depth))
+    print(json.dumps(run_cell(method, task, X, y, int(depth), float(time_limit), threads)))
 
 
-def run_cell(method: str, task: str, X: NDArray[np.float64], y: NDArray[Any], depth: int, time_limit: float) -> Outcome:
+def run_cell(
+    method: str, task: str, X: NDArray[np.float64], y: NDArray[Any], depth: int, time_limit: float, threads: int = 1
+) -> Outcome:
     """Fit, several times if that is quick; return the outcome of the first fit and the seconds of all."""
-    fit = _codt(task, depth, time_limit) if method == "codt" else _pycontree(depth, time_limit)
+    fit = _codt(task, depth, time_limit, threads) if method == "codt" else _pycontree(depth, time_limit)
     rng = np.random.default_rng(0)
     fit(rng.random((50, 2)), rng.integers(2, size=50).astype(y.dtype))  # what the first call loads and sets up
     before = _resident_bytes()
@@ -71,11 +74,11 @@ def load(dataset: str) -> tuple[str, NDArray[np.float64], NDArray[Any]]:
     return tasks[dataset], np.ascontiguousarray(X), y
 
 
-def _codt(task: str, depth: int, time_limit: float) -> Fit:
+def _codt(task: str, depth: int, time_limit: float, threads: int) -> Fit:
     make = OptimalTreeClassifier if task == "classification" else OptimalTreeRegressor
 
     def fit(X: NDArray[np.float64], y: NDArray[Any]) -> Outcome:
-        model = make(max_depth=depth, time_limit=time_limit)
+        model = make(max_depth=depth, time_limit=time_limit, n_jobs=threads)
         start = perf_counter()
         model.fit(X, y)
         seconds = perf_counter() - start

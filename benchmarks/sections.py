@@ -8,10 +8,10 @@ DOCUMENT = Path("docs/benchmarks.md")
 _TITLE = "# Benchmarks\n"
 
 
-def write_section(path: Path, name: str, text: str) -> None:
+def write_section(path: Path, name: str, text: str, title: str = _TITLE) -> None:
     """Put ``text`` between the marker comments of the section, which is added at the end if it is new."""
     begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-    document = path.read_text(encoding="utf-8") if path.exists() else _TITLE
+    document = path.read_text(encoding="utf-8") if path.exists() else title
     section = f"{begin}\n\n{text.strip()}\n\n{end}"
     if begin in document and end in document:
         head, _, rest = document.partition(begin)

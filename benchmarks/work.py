@@ -45,6 +45,8 @@ class Work:
         Its data sets, and those of a quick run.
     floor : float
         The smallest ratio is taken over the data sets on which the peer takes longer than this many seconds.
+    threads : int
+        The number of threads that codt works on.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Work:
     datasets: tuple[str, ...]
     quick: tuple[str, ...] = ()
     floor: float = 0.0
+    threads: int = 1
 
     def groups(self, datasets: tuple[str, ...]) -> list[tuple[Cell, ...]]:
         """Return the cells of each of the data sets; those of a group are run in turn."""
@@ -141,8 +144,9 @@ WORK = (
     ),
     Work(
         name="hard-depth-4",
-        title="Classification, depth 4, the hard ones",
+        title="Classification, depth 4, the hard ones, on two threads",
         kind="hard",
+        threads=2,
         task="classification",
         depth=4,
         datasets=("avila", "bean", "eeg", "fault", "htru", "magic", "occupancy", "rice"),
@@ -174,3 +178,14 @@ WORK = (
         quick=_SMALL_SYNTHETIC,
     ),
 )
+
+
+def threads_of(dataset: str, depth: int) -> int:
+    """Return the number of threads that codt has for a cell.
+
+    Examples
+    --------
+    >>> threads_of("rice", 3), threads_of("rice", 4)
+    (1, 2)
+    """
+    return max((work.threads for work in WORK if dataset in work.datasets and work.depth == depth), default=1)
