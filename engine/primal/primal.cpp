@@ -45,9 +45,14 @@ std::optional<GreedyTree> PrimalHeuristic::step(const GreedyTree& incumbent, Wor
         return std::nullopt;
     }
     if (alternated_ != incumbent.solution) return alternate(incumbent, worker, stop);
+    // A search of a subtree needs time for a good many subproblems of the size that an excursion solves a few of.
     ++turn_;
-    if (turn_ % 2 == 0) return excursion(incumbent, worker, stop);
-    return search_subtree(incumbent, worker, stop, seconds);
+    if (turn_ % 2 == 0 && seconds >= 10 * excursion_seconds_)
+        return search_subtree(incumbent, worker, stop, seconds);
+    const auto start = StopCondition::Clock::now();
+    std::optional<GreedyTree> found = excursion(incumbent, worker, stop);
+    excursion_seconds_ = std::chrono::duration<double>(StopCondition::Clock::now() - start).count();
+    return found;
 }
 
 // The best tree of depth two.
@@ -197,13 +202,22 @@ std::optional<GreedyTree> PrimalHeuristic::excursion(const GreedyTree& incumbent
     const auto& path = paths[random_.next() % paths.size()];
     const Place place = go_to(incumbent.solution, path);
     const FeatureOrder order = order_features(*objective_, place.subset, false);
-    // A feature of good rank, most often one of the first three, and any of its thresholds.
+    // A feature of good rank, most often one of the first three, and its best threshold, one near it, or any.
     std::uint32_t rank = 0;
     while (rank + 1 < place.subset.features() && random_.uniform() < 0.6) ++rank;
     std::uint32_t feature = 0;
     while (order.rank[feature] != rank) ++feature;
     if (place.subset.thresholds(feature) == 0) return std::nullopt;
-    const auto threshold = static_cast<std::uint32_t>(random_.next() % place.subset.thresholds(feature));
+    const std::uint32_t count = place.subset.thresholds(feature);
+    auto threshold = static_cast<std::uint32_t>(random_.next() % count);
+    const double kind = random_.uniform();
+    if (kind < 0.25) {
+        threshold = order.threshold[feature];
+    } else if (kind < 0.75) {
+        const std::uint32_t reach = std::max(1u, count / 8);
+        const std::uint32_t low = order.threshold[feature] > reach ? order.threshold[feature] - reach : 0;
+        threshold = std::min(count - 1, low + static_cast<std::uint32_t>(random_.next() % (2 * reach + 1)));
+    }
     const bool keep = place.solution->kind == SolutionNode::Kind::split && random_.uniform() < 0.5;
     const GreedyTree changed =
         split(place.subset, feature, threshold, place.depth, keep ? place.solution->left.get() : nullptr,

@@ -28,7 +28,7 @@ namespace codt {
 
 struct SearchOptions;
 
-// At most this share of a search's time goes to primal heuristics.
+// Of a search's time, at most this share goes to primal heuristics, and twice the share of its first second.
 inline constexpr double primal_share = 0.25;
 
 class PrimalHeuristic {
@@ -82,6 +82,7 @@ class PrimalHeuristic {
     std::vector<Solution> proven_;
     Solution alternated_;  // the tree on which no alternation helps
     std::size_t next_place_ = 0;
+    double excursion_seconds_ = 0;  // of the last one
 };
 
 }  // namespace codt

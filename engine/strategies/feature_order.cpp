@@ -25,6 +25,7 @@ FeatureOrder order_features(const Objective& objective, const Subset& subset, bo
                             StopCondition* stop) {
     FeatureOrder order;
     if (with_discrepancy) order.discrepancy.resize(subset.features());
+    order.threshold.resize(subset.features());
     std::vector<double> best(subset.features(), std::numeric_limits<double>::infinity());
     objective.split_scores(subset, [&](std::uint32_t f, const std::vector<double>& scores) {
         if (stop) stop->check();
@@ -32,10 +33,11 @@ FeatureOrder order_features(const Objective& objective, const Subset& subset, bo
         if (scores.empty()) return;
         const auto least = std::min_element(scores.begin(), scores.end());
         best[f] = *least;
+        order.threshold[f] = static_cast<std::uint32_t>(least - scores.begin());
         if (!order.splits || best[f] < best[order.best_feature]) {
             order.splits = true;
             order.best_feature = f;
-            order.best_threshold = static_cast<std::uint32_t>(least - scores.begin());
+            order.best_threshold = order.threshold[f];
         }
     });
     order.rank = positions(best);

@@ -14,11 +14,12 @@ struct FeatureOrder {
     bool splits = false;                                  // whether any feature can be split on
     std::uint32_t best_feature = 0, best_threshold = 0;   // the split of lowest impurity
     std::vector<std::uint32_t> rank;                      // per feature, zero-based
+    std::vector<std::uint32_t> threshold;                 // per feature, that of lowest impurity
     std::vector<std::vector<std::uint32_t>> discrepancy;  // per feature and threshold, if asked for
 
     // Bytes this object holds in memory.
     std::size_t bytes() const {
-        std::size_t cells = rank.capacity();
+        std::size_t cells = rank.capacity() + threshold.capacity();
         for (const auto& row : discrepancy) cells += row.capacity();
         return cells * sizeof(std::uint32_t) + discrepancy.capacity() * sizeof(discrepancy[0]);
     }

@@ -85,7 +85,7 @@ SEARCH_OPTIONS = (
         "bool",
         "Whether to look for better trees beside the search, at depth limits from 4 on: greedy tops with optimal"
         " depth-two bottoms, and searches below single nodes of the incumbent. They take at most a quarter of the"
-        " time and never change what is proven.",
+        " time (half of the first second) and never change what is proven.",
     ),
     Option(
         "clustering_bound",
