@@ -95,8 +95,8 @@ def _machine(results: Results) -> str:
             f"- Date: {' to '.join(dict.fromkeys((days[0], days[-1])))}.",
             f"- Made by {', then '.join(commands)}.",
             "- One thread unless the title says otherwise, default settings, every run in a process of its own, codt"
-            " and its peer by turns on each data set. The time is that of `fit`, the shortest of all runs; short ones are"
-            " repeated.",
+            " and its peer by turns on each data set. The time is that of `fit`, the shortest of all runs; short ones"
+            " are repeated.",
         )
     )
 
