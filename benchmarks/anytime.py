@@ -185,7 +185,7 @@ def report(records: list[dict[str, Any]]) -> str:
         "",
         f"- Machine: {machine['cpu']}, {machine['cores']} cores, {machine['system']}; codt {machine['codt']},"
         f" {machine['date'][:10]}.",
-        f"- Made by `make bench-anytime ARGS=\"{machine['arguments']}\"`: {time_limit:g} s, one thread.",
+        f'- Made by `make bench-anytime ARGS="{machine["arguments"]}"`: {time_limit:g} s, one thread.',
         "- OI: area between the incumbent and the best objective found by any method here, relative to that of the"
         " greedy (CART) tree; lower is better.",
         "",

@@ -45,7 +45,8 @@ std::optional<GreedyTree> PrimalHeuristic::step(const GreedyTree& incumbent, Wor
         return std::nullopt;
     }
     if (alternated_ != incumbent.solution) return alternate(incumbent, worker, stop);
-    // A search of a subtree needs time for a good many subproblems of the size that an excursion solves a few of.
+    // A search of a subtree needs time for a good many subproblems of the size that an excursion solves a few
+    // of.
     ++turn_;
     if (turn_ % 2 == 0 && seconds >= 10 * excursion_seconds_)
         return search_subtree(incumbent, worker, stop, seconds);
