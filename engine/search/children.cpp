@@ -99,11 +99,6 @@ void Children::release(Slot slot) {
     by_priority_.push(slot, by_priority());
 }
 
-Children::Slot Children::top() {
-    if (by_priority_.empty()) release(largest_held_interval());
-    return by_priority_.top();
-}
-
 Children::Slot Children::largest_held_interval() const {
     Slot largest = none;
     for (const Slot slot : by_lower_.slots()) {

@@ -47,11 +47,11 @@ class Children {
                Random& random);
 
     bool empty() const { return by_lower_.empty(); }
-    // Whether there is anything for another thread to do: an open child that is not held, or an interval.
-    bool selectable() const { return !by_priority_.empty() || largest_held_interval() != none; }
-    // First by the strategy's priority of those that are not held. Where all are, the largest of the held
-    // intervals.
-    Slot top();
+    // Whether any open child is not held.
+    bool selectable() const { return !by_priority_.empty(); }
+    // First by the strategy's priority of those that are not held.
+    Slot top() const { return by_priority_.top(); }
+    const std::vector<Slot>& open() const { return by_lower_.slots(); }
     // Least lower bound of the open children (the paper's bound "remaining splits").
     double min_lower() const;
     // Least heuristic value of the open children.
@@ -77,6 +77,7 @@ class Children {
     // had better work elsewhere until they are known.
     void hold_neighbours(Slot slot);
     void release_neighbours(Slot slot);
+    Slot largest_held_interval() const;
 
     // Takes an expansion back that came to nothing: an interval of unexpanded thresholds again, together with
     // those beside it.
@@ -129,7 +130,6 @@ class Children {
     void update(Slot slot);
     void prune(Slot interval, double at_least);
     OpenInterval open_interval(Slot slot) const;
-    Slot largest_held_interval() const;
     bool tighten(Slot interval, double cutoff, bool shrink);
     void set_heuristic(Child& child);
     bool before_by_priority(Slot a, Slot b) const;

@@ -102,7 +102,8 @@ void Search::work(Worker& worker, StopCondition& outer, StopCondition& own, bool
         if (improve(worker, own, lock)) continue;
 
         std::optional<Selection> selection;
-        if (root_.expansions + in_flight_ < expansion_limit_ && root_.children.selectable()) {
+        if (root_.expansions + in_flight_ < expansion_limit_ &&
+            (root_.children.selectable() || release_interval(root_))) {
             selection = select();
             if (!selection) {  // nodes were closed
                 add_trace_point();

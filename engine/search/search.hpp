@@ -152,6 +152,7 @@ class Search {
     // select.cpp
     std::optional<Selection> select();
     int select_side(const AndNode& node);
+    bool release_interval(OrNode& node);
 
     // expand.cpp
     Job begin(const Selection& selection);

@@ -68,6 +68,25 @@ std::optional<Search::Selection> Search::select() {
     }
 }
 
+// For threads that have nothing else to do: an interval that was held because of a neighbour, the largest of
+// the topmost node that has one.
+bool Search::release_interval(OrNode& node) {
+    const Slot interval = node.children.largest_held_interval();
+    if (interval != Children::none) {
+        node.children.release(interval);
+        return true;
+    }
+    for (const Slot slot : node.children.open()) {
+        if (node.children[slot].kind != Child::Kind::expanded) continue;
+        for (Branch& side : node.and_node(slot).sides) {
+            if (!side.node || !release_interval(*side.node)) continue;
+            if (node.children.held(slot)) node.children.release(slot);
+            return true;
+        }
+    }
+    return false;
+}
+
 // -1 if other threads are at work on all that is left of both sides.
 int Search::select_side(const AndNode& node) {
     const Branch& left = node.sides[0];
