@@ -116,8 +116,10 @@ def test_near_the_memory_limit_best_first_search_falls_back_to_depth_first_and_r
 def test_a_search_with_a_memory_limit_is_still_exact(strategy: str) -> None:
     X, y = noise(60, 3, seed=6)
     exact = OptimalTreeClassifier(max_depth=4).fit(X, y)
-    start = Search(X, y, task="classification", max_depth=4).memory
-    model = OptimalTreeClassifier(max_depth=4, strategy=strategy, terminal="leaf", memory_limit=start + 60_000)
+    start = Search(X, y, task="classification", max_depth=4, primal_heuristics=False).memory
+    model = OptimalTreeClassifier(
+        max_depth=4, strategy=strategy, terminal="leaf", memory_limit=start + 60_000, primal_heuristics=False
+    )
     model.fit(X, y)
     assert model.status_ in ("optimal", "memory-limit")
     assert model.lower_bound_ <= exact.objective_ <= model.objective_
@@ -127,9 +129,10 @@ def test_a_search_with_a_memory_limit_is_still_exact(strategy: str) -> None:
 
 def test_without_room_for_a_single_subproblem_the_incumbent_is_returned() -> None:
     X, y = memory_problem()
-    start = Search(X, y, task="classification", max_depth=5).memory
+    start = Search(X, y, task="classification", max_depth=5, primal_heuristics=False).memory
     # Room for the data and one thread's workspace, but not for another node.
-    model = OptimalTreeClassifier(max_depth=5, memory_limit=start + 5 * 4 * X.size + 40 * len(X) + 2000)
+    limit = start + 5 * 4 * X.size + 40 * len(X) + 2000
+    model = OptimalTreeClassifier(max_depth=5, primal_heuristics=False, memory_limit=limit, time_limit=60)
     check_fit(model.fit(X, y), X, y, "memory-limit")
 
 

@@ -44,8 +44,17 @@ Search::Search(std::shared_ptr<const Dataset> data, std::shared_ptr<const Object
     fixed_memory_ = memory_.used();
     if (root_.depth > 0)
         root_.order = order_features(*objective_, root_.subset, options_.strategy.needs_discrepancy(), stop);
-    if (options_.primal && root_.depth >= 4)
-        primal_ = std::make_unique<PrimalHeuristic>(data_, objective_, settings_, options_);
+    if (options_.primal && root_.depth >= 4) {
+        // Copies of parts of the data, and a search below one node: where that is much of the limit, there
+        // are none.
+        const auto bytes =
+            3 * static_cast<std::int64_t>(Worker::bytes(root_.subset.size(), root_.subset.features()));
+        if (fixed_memory_ + bytes <= options_.memory_limit / 2) {
+            primal_ = std::make_unique<PrimalHeuristic>(data_, objective_, settings_, options_);
+            memory_.add(bytes);
+            fixed_memory_ += bytes;
+        }
+    }
     if (!terminal_root()) start_greedy(stop);
     prepare(root_);
     if (!root_.complete && !terminal_root()) enroll(root_);
