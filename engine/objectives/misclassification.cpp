@@ -1,10 +1,10 @@
 // Misclassification (paper, appendix "Expansion"): the cost tuple of a sample is its one-hot class, the loss
 // of a tuple is its sum less its largest entry.
 #include <algorithm>
-#include <stdexcept>
 
 #include "bounds/clustering.hpp"
 #include "objectives/cost_tuple.hpp"
+#include "objectives/targets.hpp"
 #include "terminal/many_class_scan.hpp"
 #include "terminal/two_class_scan.hpp"
 
@@ -171,17 +171,8 @@ class Misclassification final : public CostTupleObjective<ClassCount> {
 
 }  // namespace
 
-std::unique_ptr<Objective> make_misclassification(std::span<const double> y, std::uint32_t classes) {
-    ClassCount cost{{}, classes};
-    cost.labels.reserve(y.size());
-    for (const double label : y) {
-        const auto code = static_cast<std::uint16_t>(label);
-        if (!(label >= 0) || label >= classes || static_cast<double>(code) != label)
-            throw std::invalid_argument("y: expected class codes 0.." + std::to_string(classes - 1) +
-                                        ", got " + std::to_string(label));
-        cost.labels.push_back(code);
-    }
-    return std::make_unique<Misclassification>(std::move(cost));
+std::unique_ptr<Objective> make_misclassification(const Targets& targets) {
+    return std::make_unique<Misclassification>(ClassCount{class_codes(targets), targets.classes});
 }
 
 }  // namespace codt

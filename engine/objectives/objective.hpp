@@ -71,6 +71,9 @@ class Objective {
     // Whether all losses are whole numbers, so that sums and comparisons of them are exact.
     virtual bool integral() const { return false; }
 
+    // An internal loss may be off by this much, where that can be more than a tiny part of the root's loss.
+    virtual double rounding() const { return 0.0; }
+
     // Internal losses are in units of this much reported loss.
     virtual double unit() const { return 1.0; }
 };

@@ -2,32 +2,25 @@
 
 #include <stdexcept>
 
+// The table: a name, and the function that makes the objective, in a file of its own.
+#define CODT_OBJECTIVES(ROW)                                           \
+    ROW("misclassification", make_misclassification)                   \
+    ROW("weighted-misclassification", make_weighted_misclassification) \
+    ROW("cost-sensitive", make_cost_sensitive)                         \
+    ROW("squared-error", make_squared_error)                           \
+    ROW("weighted-squared-error", make_weighted_squared_error)
+
 namespace codt {
 
-// Each in a file of its own.
-std::unique_ptr<Objective> make_misclassification(std::span<const double> y, std::uint32_t classes);
-std::unique_ptr<Objective> make_squared_error(std::span<const double> y);
+#define CODT_DECLARE(name, make) std::unique_ptr<Objective> make(const Targets& targets);
+CODT_OBJECTIVES(CODT_DECLARE)
 
-namespace {
-
-struct Entry {
-    const char* name;
-    std::unique_ptr<Objective> (*make)(std::span<const double> y, std::uint32_t classes);
-};
-
-constexpr Entry entries[] = {
-    {"misclassification", make_misclassification},
-    {"squared-error", [](std::span<const double> y, std::uint32_t) { return make_squared_error(y); }},
-};
-
-}  // namespace
-
-std::unique_ptr<Objective> make_objective(const std::string& name, std::span<const double> y,
-                                          std::uint32_t classes) {
-    for (const Entry& entry : entries)
-        if (name == entry.name) return entry.make(y, classes);
+std::unique_ptr<Objective> make_objective(const std::string& name, const Targets& targets) {
     std::string known;
-    for (const Entry& entry : entries) known += (known.empty() ? "" : ", ") + std::string(entry.name);
+#define CODT_MAKE(entry, make)                \
+    if (name == entry) return make(targets);  \
+    known += (known.empty() ? "" : ", ") + std::string(entry);
+    CODT_OBJECTIVES(CODT_MAKE)
     throw std::invalid_argument("objective: expected one of " + known + ", got '" + name + "'");
 }
 

@@ -11,6 +11,7 @@
 
 #include "bounds/clustering.hpp"
 #include "objectives/cost_tuple.hpp"
+#include "objectives/targets.hpp"
 #include "terminal/squared_error_scan.hpp"
 
 namespace codt {
@@ -136,7 +137,8 @@ class SquaredError final : public CostTupleObjective<Moments> {
 
 }  // namespace
 
-std::unique_ptr<Objective> make_squared_error(std::span<const double> y) {
+std::unique_ptr<Objective> make_squared_error(const Targets& targets) {
+    const std::span<const double> y = targets.y;
     const auto [low, high] = std::minmax_element(y.begin(), y.end());
     const double range = *high - *low;
     if (!std::isfinite(range * range * static_cast<double>(y.size())))

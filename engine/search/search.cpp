@@ -16,7 +16,8 @@ SearchSettings make_settings(const SearchOptions& options, const Objective& obje
     settings.lambda = options.penalty / objective.unit();
     // Where sums of doubles are compared, differences at rounding level are none.
     const bool exact = objective.integral() && settings.lambda == std::floor(settings.lambda);
-    settings.tolerance = exact ? 0.0 : 1e-12 * std::max(root_loss, settings.lambda);
+    settings.tolerance =
+        exact ? 0.0 : std::max(1e-12 * std::max(root_loss, settings.lambda), objective.rounding());
     settings.bounds = options.bounds;
     return settings;
 }
