@@ -54,11 +54,11 @@ class WeightedRangeError {
         return std::max(0.0, (square_[j] - square_[i]) - s * s / (weight_[j] - weight_[i]));
     }
 
-    // A sum of w y is off by a part of the sum of w |y|, which is at most the root of the sums of w and of
-    // w y^2; divided by the weight of a light cluster it counts as often as its mean is large.
+    // Sums of w, w y and w y^2 are off by a part of the whole weight times at most this distance squared; and so
+    // is the error of a light cluster, far away from heavy ones.
     double rounding() const {
         return 8.0 * std::numeric_limits<double>::epsilon() * static_cast<double>(square_.size()) *
-               (square_.back() + farthest_ * std::sqrt(weight_.back() * square_.back()));
+               weight_.back() * farthest_ * farthest_;
     }
 
  private:

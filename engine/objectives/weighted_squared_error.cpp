@@ -133,16 +133,18 @@ class WeightedSquaredError final : public CostTupleObjective<WeightedMoments> {
  private:
     long double weight(std::uint32_t row) const { return weights_.empty() ? 1.0 : weights_[row]; }
 
+    // As distances from the first row: where all targets are the same, so is their mean.
     std::vector<long double> exact_means(std::span<const std::uint32_t> rows) const {
-        std::vector<long double> sums(cost().outputs, 0);
+        std::vector<long double> means(cost().outputs, 0);
+        const double* const first = original_.data() + rows[0] * means.size();
         long double total = 0;
         for (const std::uint32_t row : rows) {
             total += weight(row);
-            for (std::size_t j = 0; j < sums.size(); ++j)
-                sums[j] += weight(row) * original_[row * sums.size() + j];
+            for (std::size_t j = 0; j < means.size(); ++j)
+                means[j] += weight(row) * (static_cast<long double>(original_[row * means.size() + j]) - first[j]);
         }
-        for (long double& sum : sums) sum /= total;
-        return sums;
+        for (std::size_t j = 0; j < means.size(); ++j) means[j] = first[j] + means[j] / total;
+        return means;
     }
 
     double unit_, rounding_;
@@ -175,7 +177,6 @@ std::unique_ptr<Objective> make_weighted_squared_error(const Targets& targets) {
 
     WeightedMoments moments{std::move(whole.values), std::vector<double>(targets.y.size(), 0.0),
                             targets.outputs};
-    double squares = 0;
     for (std::size_t j = 0; j < outputs; ++j) {
         const double low = ranges[j].low;
         if (!(ranges[j].high > low)) continue;
@@ -192,16 +193,14 @@ std::unique_ptr<Objective> make_weighted_squared_error(const Targets& targets) {
         std::frexp(static_cast<double>(std::sqrt(spread)), &deviation);
         const double grid = std::ldexp(1.0, deviation - 6);
         const double shift = grid > 0 ? std::round(static_cast<double>(low + mean) / grid) * grid : low;
-        for (std::size_t i = 0; i < rows; ++i) {
-            const double y = std::ldexp(targets.y[i * outputs + j] - shift, -exponent);
-            moments.y[i * outputs + j] = y;
-            squares += moments.weights[i] * y * y;
-        }
+        for (std::size_t i = 0; i < rows; ++i)
+            moments.y[i * outputs + j] = std::ldexp(targets.y[i * outputs + j] - shift, -exponent);
     }
-    // Sums of w y are off by eps times the sum of w |y|, at most sqrt(sum of w times sum of w y^2); squared and
-    // divided by a side's weight this counts once for every unit of the mean, which is at most one.
+    // Sums of w, w y and w y^2 are off by a few eps times the whole weight (the targets are at most one apart),
+    // and where a side's weight is small beside it, so is its error. Ordinary weights make this less than other
+    // tolerances; a light sample far away from heavy ones does not.
     const double mass = std::accumulate(moments.weights.begin(), moments.weights.end(), 0.0);
-    const double rounding = 16 * std::numeric_limits<double>::epsilon() * std::sqrt(mass * squares);
+    const double rounding = 8 * std::numeric_limits<double>::epsilon() * mass * static_cast<double>(outputs);
     return std::make_unique<WeightedSquaredError>(std::move(moments), std::ldexp(whole.unit, 2 * exponent),
                                                   rounding, targets);
 }

@@ -59,6 +59,9 @@ class Search:
         primal: bool = False,
         memory_limit: int | None = None,
         time_limit: float | None = None,
+        objective: str = "",
+        weights: NDArray[np.float64] | None = None,
+        costs: NDArray[np.float64] | None = None,
     ) -> None: ...
     def run(
         self,

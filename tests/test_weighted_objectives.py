@@ -1,0 +1,113 @@
+"""Weights, costs and several targets in the core: every way to search ends with the brute-force optimum."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from tests.support.engine import KERNELS, REGISTRY, SWITCHES, TERMINALS, Settings, run
+from tests.support.instances import scaled
+from tests.support.weighted import (
+    OBJECTIVES,
+    check_optimal,
+    make_search,
+    optimal_objective,
+    random_weighted,
+    tree_objective,
+)
+
+STRATEGIES = list(REGISTRY)
+
+
+def random_settings(rng: np.random.Generator, **given: object) -> Settings:
+    """Any way to search."""
+    choices: dict[str, object] = {
+        "strategy": str(rng.choice(STRATEGIES)),
+        "depth_two_strategy": str(rng.choice(STRATEGIES)),
+        "terminal": str(rng.choice(TERMINALS)),
+        "kernel": str(rng.choice(KERNELS)),
+        "greedy": bool(rng.integers(2)),
+        "primal": bool(rng.integers(2)),
+        "threads": int(rng.choice([1, 1, 3])),
+        "seed": int(rng.integers(1000)),
+    }
+    # All bounds, none, or any of them.
+    kind = int(rng.integers(3))
+    choices |= {switch: kind == 0 or (kind == 2 and bool(rng.integers(2))) for switch in SWITCHES}
+    return Settings(**{**choices, **given})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_the_optimum_is_that_of_brute_force(strategy: str, objective: str) -> None:
+    rng = np.random.default_rng([51, STRATEGIES.index(strategy), OBJECTIVES.index(objective)])
+    for terminal, _ in itertools.product(TERMINALS, range(scaled(6))):
+        instance = random_weighted(rng, objective, max_depth=int(rng.integers(0, 5)))
+        optimum = optimal_objective(instance)
+        for _ in range(2):
+            settings = random_settings(rng, strategy=strategy, terminal=terminal)
+            search = make_search(instance, settings)
+            try:
+                assert run(search, threads=settings.threads) == "optimal"
+                check_optimal(search, instance, optimum)
+            except (AssertionError, RuntimeError) as error:
+                raise AssertionError(f"{error}\n{settings}\n{instance!r}") from error
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_each_bound_alone(objective: str) -> None:
+    rng = np.random.default_rng([52, OBJECTIVES.index(objective)])
+    for _ in range(scaled(25)):
+        instance = random_weighted(rng, objective, max_depth=3)
+        optimum = optimal_objective(instance)
+        for switch, terminal in itertools.product(SWITCHES, TERMINALS):
+            settings = random_settings(rng, terminal=terminal, **{one: one == switch for one in SWITCHES})
+            search = make_search(instance, settings)
+            try:
+                assert run(search, threads=settings.threads) == "optimal"
+                check_optimal(search, instance, optimum)
+            except (AssertionError, RuntimeError) as error:
+                raise AssertionError(f"{error}\n{settings}\n{instance!r}") from error
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_bounds_hold_at_every_step(objective: str) -> None:
+    rng = np.random.default_rng([53, OBJECTIVES.index(objective)])
+    steps = 0
+    for _ in range(scaled(60)):
+        instance = random_weighted(rng, objective, max_depth=3)
+        optimum = optimal_objective(instance)
+        slack = instance.slack
+        settings = random_settings(rng, threads=1)
+        search = make_search(instance, settings)
+        before = (search.lower_bound, search.upper_bound)
+        while not search.complete:
+            run(search, max_expansions=1)
+            lower, upper = search.lower_bound, search.upper_bound
+            assert lower >= before[0], settings
+            assert upper <= before[1], settings
+            assert lower - slack <= optimum <= upper + slack, f"{settings}\n{instance!r}"
+            assert abs(Fraction(upper) - tree_objective(search.tree(), instance)) <= slack
+            before = (lower, upper)
+            steps += 1
+    assert steps > 0
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_memory_and_gap_limits(objective: str) -> None:
+    rng = np.random.default_rng([54, OBJECTIVES.index(objective)])
+    for _ in range(scaled(15)):
+        instance = random_weighted(rng, objective, max_depth=4, max_rows=10)
+        optimum = optimal_objective(instance)
+        slack = instance.slack
+        least = 3 * instance.X.size * 4 + 8 * len(instance.y)
+        search = make_search(instance, random_settings(rng, strategy="bfs-lb"), memory_limit=least + 60_000)
+        status = search.run(time_limit=None, max_expansions=None, poll=None, gap_limit=0.2)
+        assert status in ("optimal", "gap-limit", "memory-limit")
+        assert search.lower_bound - slack <= optimum <= search.upper_bound + slack
+        assert abs(Fraction(search.upper_bound) - tree_objective(search.tree(), instance)) <= slack
+        if status == "gap-limit":
+            assert search.lower_bound >= 0.8 * search.upper_bound - float(slack)
