@@ -189,7 +189,8 @@ class PySearch {
         const std::string name = !objective_name.empty() ? objective_name
                                  : classification        ? "misclassification"
                                                          : "squared-error";
-        if ((name == "misclassification" || name == "squared-error") && (weights || costs || targets.outputs != 1))
+        if ((name == "misclassification" || name == "squared-error") &&
+            (weights || costs || targets.outputs != 1))
             refuse("objective: " + name + " takes one column of targets, no weights and no costs");
         if ((name == "cost-sensitive") != costs.has_value())
             refuse("costs: expected with the objective cost-sensitive, and only with it");

@@ -1,6 +1,7 @@
-// Cost-sensitive classification: every sample says what each prediction would cost. Its cost tuple is that row of
-// costs, the loss of a tuple its least entry: the leaf predicts the class of lowest total cost. A cost matrix
-// and weights are special cases; misclassification is the one of cost one for all classes but the sample's own.
+// Cost-sensitive classification: every sample says what each prediction would cost. Its cost tuple is that
+// row of costs, the loss of a tuple its least entry: the leaf predicts the class of lowest total cost. A cost
+// matrix and weights are special cases; misclassification is the one of cost one for all classes but the
+// sample's own.
 #include <algorithm>
 #include <numeric>
 

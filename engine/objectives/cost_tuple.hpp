@@ -210,9 +210,9 @@ class CostTupleObjective : public Objective {
         return std::numeric_limits<double>::infinity();
     }
 
-    // Losses are not negative and a subset's is no larger than the whole's, so an optimum never changes by more
-    // than the loss of the one leaf, however many samples change side. An objective that knows what a single
-    // sample can add should say so.
+    // Losses are not negative and a subset's is no larger than the whole's, so an optimum never changes by
+    // more than the loss of the one leaf, however many samples change side. An objective that knows what a
+    // single sample can add should say so.
     void worst_costs(const Subset& subset, std::uint32_t f, std::vector<double>& worst) const override {
         const double loss = leaf_loss(subset);
         worst.resize(subset.groups(f));

@@ -1,5 +1,5 @@
-// The objectives by name. A new one is a file of its own in this folder (see docs/objectives.md) and a row of the
-// table in registry.cpp.
+// The objectives by name. A new one is a file of its own in this folder (see docs/objectives.md) and a row of
+// the table in registry.cpp.
 #pragma once
 
 #include <memory>

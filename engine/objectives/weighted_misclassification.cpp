@@ -1,5 +1,6 @@
-// Misclassification with weights: the cost tuple of a sample holds its weight at its class, the loss of a tuple
-// is the weight of all classes but the heaviest. A sample of weight k counts exactly as k samples of weight one.
+// Misclassification with weights: the cost tuple of a sample holds its weight at its class, the loss of a
+// tuple is the weight of all classes but the heaviest. A sample of weight k counts exactly as k samples of
+// weight one.
 #include <algorithm>
 #include <numeric>
 

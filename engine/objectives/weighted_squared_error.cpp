@@ -1,8 +1,9 @@
-// Squared error with weights and any number of outputs: the cost tuple of a sample of weight w is (w, w |y|^2,
-// w y_1, ..., w y_m), the loss of a tuple c1 - (c2^2 + c3^2 + ...) / c0.
+// Squared error with weights and any number of outputs: the cost tuple of a sample of weight w is (w, w
+// |y|^2, w y_1, ..., w y_m), the loss of a tuple c1 - (c2^2 + c3^2 + ...) / c0.
 //
-// As in squared_error.cpp the search works on targets shifted near their mean and scaled by a power of two. Weights are
-// whole numbers of a unit (whole_units.hpp), so that the weight of a side is exact and never zero.
+// As in squared_error.cpp the search works on targets shifted near their mean and scaled by a power of two.
+// Weights are whole numbers of a unit (whole_units.hpp), so that the weight of a side is exact and never
+// zero.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -141,7 +142,8 @@ class WeightedSquaredError final : public CostTupleObjective<WeightedMoments> {
         for (const std::uint32_t row : rows) {
             total += weight(row);
             for (std::size_t j = 0; j < means.size(); ++j)
-                means[j] += weight(row) * (static_cast<long double>(original_[row * means.size() + j]) - first[j]);
+                means[j] +=
+                    weight(row) * (static_cast<long double>(original_[row * means.size() + j]) - first[j]);
         }
         for (std::size_t j = 0; j < means.size(); ++j) means[j] = first[j] + means[j] / total;
         return means;
@@ -181,7 +183,8 @@ std::unique_ptr<Objective> make_weighted_squared_error(const Targets& targets) {
         const double low = ranges[j].low;
         if (!(ranges[j].high > low)) continue;
         long double mean = 0, spread = 0;
-        for (std::size_t i = 0; i < rows; ++i) mean += (targets.y[i * outputs + j] - low) * weights[i] / total;
+        for (std::size_t i = 0; i < rows; ++i)
+            mean += (targets.y[i * outputs + j] - low) * weights[i] / total;
         for (std::size_t i = 0; i < rows; ++i) {
             const long double distance = targets.y[i * outputs + j] - low - mean;
             spread += distance * distance * weights[i] / total;
@@ -196,9 +199,9 @@ std::unique_ptr<Objective> make_weighted_squared_error(const Targets& targets) {
         for (std::size_t i = 0; i < rows; ++i)
             moments.y[i * outputs + j] = std::ldexp(targets.y[i * outputs + j] - shift, -exponent);
     }
-    // Sums of w, w y and w y^2 are off by a few eps times the whole weight (the targets are at most one apart),
-    // and where a side's weight is small beside it, so is its error. Ordinary weights make this less than other
-    // tolerances; a light sample far away from heavy ones does not.
+    // Sums of w, w y and w y^2 are off by a few eps times the whole weight (the targets are at most one
+    // apart), and where a side's weight is small beside it, so is its error. Ordinary weights make this less
+    // than other tolerances; a light sample far away from heavy ones does not.
     const double mass = std::accumulate(moments.weights.begin(), moments.weights.end(), 0.0);
     const double rounding = 8 * std::numeric_limits<double>::epsilon() * mass * static_cast<double>(outputs);
     return std::make_unique<WeightedSquaredError>(std::move(moments), std::ldexp(whole.unit, 2 * exponent),

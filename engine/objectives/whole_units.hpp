@@ -1,6 +1,6 @@
-// Weights and costs as whole numbers of a common unit, a power of two, so that every sum of them that a search
-// forms is exact in a double, whatever the order of addition: a right side computed as total less left is
-// exactly what its samples sum up to, equal losses are equal, and no bound is off by rounding.
+// Weights and costs as whole numbers of a common unit, a power of two, so that every sum of them that a
+// search forms is exact in a double, whatever the order of addition: a right side computed as total less left
+// is exactly what its samples sum up to, equal losses are equal, and no bound is off by rounding.
 //
 // The unit is the largest that all numbers are multiples of (for whole weights: at most one, and nothing is
 // rounded), unless sums would then need more than 52 bits. Only then are the numbers rounded, each by at most

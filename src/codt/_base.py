@@ -113,9 +113,7 @@ class BaseOptimalTree(BaseEstimator):
             print(self._summary())
         return outcome
 
-    def _run(
-        self, X: ArrayLike, y: ArrayLike, importance: Importance, initial_tree: object, start: float
-    ) -> Outcome:
+    def _run(self, X: ArrayLike, y: ArrayLike, importance: Importance, initial_tree: object, start: float) -> Outcome:
         def time_left() -> float | None:
             # The first look at the data is part of the time.
             return None if self.time_limit is None else max(0.0, self.time_limit - (perf_counter() - start))
@@ -158,12 +156,11 @@ class BaseOptimalTree(BaseEstimator):
         problem = prepare_problem(self._task, check_features(X), y, importance)
         return leaf_outcome(problem, status, self.complexity_cost)
 
-    def _continued(
-        self, X: ArrayLike, y: ArrayLike, importance: Importance, options: dict[str, Any]
-    ) -> Search | None:
+    def _continued(self, X: ArrayLike, y: ArrayLike, importance: Importance, options: dict[str, Any]) -> Search | None:
         """Return the search of the last fit, if this one is to go on with it."""
         search: Search | None
         seen: Any
+        counted: Any
         search, seen, counted, used = getattr(self, "_unfinished", (None, None, None, None))
         self.__dict__.pop("_unfinished", None)
         if not self.warm_start or search is None or used != options:

@@ -187,9 +187,7 @@ def _loss(problem: Problem, rows: NDArray[np.intp]) -> float:
         return min(total, *(math.fsum(weights[targets != code]) for code in np.unique(targets)))
     total = math.fsum(weights)
     columns = targets.reshape(len(rows), -1).T
-    return math.fsum(
-        math.fsum(weights * np.square(column - math.fsum(weights * column) / total)) for column in columns
-    )
+    return math.fsum(math.fsum(weights * np.square(column - math.fsum(weights * column) / total)) for column in columns)
 
 
 def _wrong_leaves(tree: Tree, problem: Problem, leaves: NDArray[np.intp], slack: float) -> list[str]:

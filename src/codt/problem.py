@@ -114,7 +114,8 @@ class Problem:
             mean = np.average(targets, axis=0, weights=weights)
             squares = np.square(targets - mean).reshape(len(rows), -1).sum(axis=1)
             return float((weights * squares).sum()), np.atleast_1d(mean), -1
-        value = np.bincount(targets.astype(np.intp), weights=weights, minlength=len(self.classes))
+        value: Floats = np.zeros(len(self.classes))
+        np.add.at(value, targets.astype(np.intp), weights)
         costs = value.sum() - value if self.costs is None else self.costs[rows].sum(axis=0)
         label = int(value.argmax() if self.costs is None else costs.argmin())
         loss = np.delete(value, label).sum() if self.costs is None else costs[label]
@@ -154,7 +155,8 @@ def prepare_problem(task: Task, X: Floats, y: ArrayLike, importance: Importance 
     costs = _costs(importance, targets, classes)
     if weights is not None:
         if costs is not None:
-            costs = costs * weights[:, np.newaxis]
+            with np.errstate(over="ignore"):  # infinity is refused below
+                costs = costs * weights[:, np.newaxis]
         if not weights.all():
             counted = weights > 0
             X, targets, weights = X[counted], targets[counted], weights[counted]
@@ -162,7 +164,7 @@ def prepare_problem(task: Task, X: Floats, y: ArrayLike, importance: Importance 
         if (weights == 1).all():
             weights = None
     if costs is not None:
-        if not np.isfinite(costs.max(axis=1).sum()):
+        if not np.isfinite(_sum(costs.max(axis=1))):
             raise ValueError("the costs overflow 64-bit floats when they are summed; expected smaller numbers.")
         if not costs.any():
             raise ValueError("the costs of all samples are 0; expected at least one above 0.")
@@ -182,8 +184,8 @@ def _weights(importance: Importance, targets: Floats, classes: NDArray[Any], n_s
         return None
     if not weights.any():
         names = "sample_weight" if importance.class_weight is None else "sample_weight times class_weight"
-        raise ValueError(f"{names} is 0 for all samples; expected at least one weight above 0.")
-    total = float(weights.sum())
+        raise ValueError(f"{names} is zero for all samples; expected at least one weight above 0.")
+    total = _sum(weights)
     lightest = float(weights[weights > 0].min())
     if not np.isfinite(total) or total > LARGEST_RATIO * lightest or lightest < np.finfo(np.float64).tiny:
         raise ValueError(
@@ -211,7 +213,7 @@ def _class_weights(given: object, targets: Floats, classes: NDArray[Any], weight
     if unknown and len(given) - len(unknown) < len(labels):
         raise ValueError(f"class_weight names {unknown!r}, which are not among the labels {labels!r}.")
     for label, weight in given.items():
-        if isinstance(weight, bool) or not isinstance(weight, Real) or not 0 <= weight < np.inf:
+        if isinstance(weight, bool) or not isinstance(weight, Real) or not 0 <= float(weight) < np.inf:
             raise ValueError(f"class_weight[{label!r}]={weight!r}: expected a finite number of at least 0.")
     return np.array([float(given.get(label, 1.0)) for label in labels])
 
@@ -228,6 +230,12 @@ def _costs(importance: Importance, targets: Floats, classes: NDArray[Any]) -> Fl
     if importance.sample_costs is not None:
         return check_sample_array(importance.sample_costs, "sample_costs", (len(targets), n_classes))
     return None
+
+
+def _sum(numbers: Floats) -> float:
+    """Return the sum, infinity if it is too large."""
+    with np.errstate(over="ignore"):
+        return float(numbers.sum())
 
 
 def _same(first: Any, second: Any) -> bool:

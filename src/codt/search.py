@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from numbers import Integral, Real
 from time import perf_counter
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -307,8 +307,8 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
         if self.problem.costs is None:
             return Tree(task=self.task, **arrays)
         # The core tells the weight of every class, then the cost of every prediction.
-        value, costs = np.hsplit(arrays.pop("value"), 2)
-        return Tree(task=self.task, **arrays, value=value, label=costs.argmin(axis=1))
+        value, costs = np.hsplit(arrays["value"], 2)
+        return Tree(task=self.task, **{**arrays, "value": value, "label": costs.argmin(axis=1)})
 
     @property
     def loss(self) -> int | float:

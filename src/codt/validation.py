@@ -133,7 +133,10 @@ def _as_floats(values: object, name: str, *, ensure_2d: bool) -> Floats:
 
 def _as_matrix(y: object, X: Floats) -> Floats | None:
     """Return targets of several columns; None if there is one."""
-    shape = np.shape(y) if y is not None else ()  # type: ignore[arg-type]
+    try:
+        shape: tuple[int, ...] = np.asarray(y).shape
+    except ValueError:  # rows of different lengths, which are refused elsewhere
+        return None
     if len(shape) != 2 or shape[1] < 2:
         return None
     matrix = _as_floats(y, "y", ensure_2d=True)
