@@ -1,4 +1,4 @@
-"""Weights, costs and several targets in the core: every way to search ends with the brute-force optimum."""
+"""Weights, costs, several targets and limits on leaves in the core: every way to search ends with the optimum."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tests.support.engine import KERNELS, REGISTRY, SWITCHES, TERMINALS, Setting
 from tests.support.instances import scaled
 from tests.support.weighted import (
     OBJECTIVES,
+    PLAIN_OBJECTIVES,
     check_optimal,
     make_search,
     optimal_objective,
@@ -57,11 +58,30 @@ def test_the_optimum_is_that_of_brute_force(strategy: str, objective: str) -> No
                 raise AssertionError(f"{error}\n{settings}\n{instance!r}") from error
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
-def test_each_bound_alone(objective: str) -> None:
-    rng = np.random.default_rng([52, OBJECTIVES.index(objective)])
-    for _ in range(scaled(25)):
-        instance = random_weighted(rng, objective, max_depth=3)
+ALL = [(objective, limited) for limited in (False, True) for objective in (*OBJECTIVES, *PLAIN_OBJECTIVES)]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_limits_on_leaves(strategy: str) -> None:
+    rng = np.random.default_rng([55, STRATEGIES.index(strategy)])
+    objectives = (*OBJECTIVES, *PLAIN_OBJECTIVES)
+    for terminal, objective, _ in itertools.product(TERMINALS, objectives, range(scaled(4))):
+        instance = random_weighted(rng, objective, max_depth=int(rng.integers(1, 5)), limited=True)
+        optimum = optimal_objective(instance)
+        settings = random_settings(rng, strategy=strategy, terminal=terminal)
+        search = make_search(instance, settings)
+        try:
+            assert run(search, threads=settings.threads) == "optimal"
+            check_optimal(search, instance, optimum)
+        except (AssertionError, RuntimeError) as error:
+            raise AssertionError(f"{error}\n{settings}\n{instance!r}") from error
+
+
+@pytest.mark.parametrize(("objective", "limited"), ALL)
+def test_each_bound_alone(objective: str, limited: bool) -> None:
+    rng = np.random.default_rng([52, ALL.index((objective, limited))])
+    for _ in range(scaled(15)):
+        instance = random_weighted(rng, objective, max_depth=3, limited=limited)
         optimum = optimal_objective(instance)
         for switch, terminal in itertools.product(SWITCHES, TERMINALS):
             settings = random_settings(rng, terminal=terminal, **{one: one == switch for one in SWITCHES})
@@ -73,12 +93,12 @@ def test_each_bound_alone(objective: str) -> None:
                 raise AssertionError(f"{error}\n{settings}\n{instance!r}") from error
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
-def test_bounds_hold_at_every_step(objective: str) -> None:
-    rng = np.random.default_rng([53, OBJECTIVES.index(objective)])
+@pytest.mark.parametrize(("objective", "limited"), ALL)
+def test_bounds_hold_at_every_step(objective: str, limited: bool) -> None:
+    rng = np.random.default_rng([53, ALL.index((objective, limited))])
     steps = 0
-    for _ in range(scaled(60)):
-        instance = random_weighted(rng, objective, max_depth=3)
+    for _ in range(scaled(40)):
+        instance = random_weighted(rng, objective, max_depth=3, limited=limited)
         optimum = optimal_objective(instance)
         slack = instance.slack
         settings = random_settings(rng, threads=1)

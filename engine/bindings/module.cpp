@@ -137,7 +137,8 @@ class PySearch {
              bool neighborhood, bool interval_shrinking, bool sub_interval, const std::string& kernel,
              std::uint64_t seed, bool log_expansions, bool primal, std::optional<std::int64_t> memory_limit,
              std::optional<double> time_limit, const std::string& objective_name,
-             std::optional<Column> weights, std::optional<Matrix> costs) {
+             std::optional<Column> weights, std::optional<Matrix> costs, std::int64_t min_leaf_samples,
+             double min_leaf_weight) {
         const std::size_t rows = x.shape(0);
         const std::size_t columns = x.shape(1);
         if (rows < 1 || rows > most_rows)
@@ -185,6 +186,14 @@ class PySearch {
                 if (!(cost >= 0) || !std::isfinite(cost))
                     refuse("costs: expected finite numbers of at least 0, got " + std::to_string(cost));
         }
+        if (min_leaf_samples < 1)
+            refuse("min_leaf_samples: expected at least 1, got " + std::to_string(min_leaf_samples));
+        if (!(min_leaf_weight >= 0) || !std::isfinite(min_leaf_weight))
+            refuse("min_leaf_weight: expected a finite number of at least 0, got " +
+                   std::to_string(min_leaf_weight));
+        targets.min_leaf_samples =
+            static_cast<std::uint32_t>(std::min<std::int64_t>(min_leaf_samples, most_rows));
+        targets.min_leaf_weight = min_leaf_weight;
         if (classification && targets.outputs != 1) refuse("y: expected one column of classes");
         const std::string name = !objective_name.empty() ? objective_name
                                  : classification        ? "misclassification"
@@ -427,8 +436,8 @@ NB_MODULE(_core, m) {
         .def(nb::init<const Matrix&, const Values&, const std::string&, std::int64_t, std::int64_t, double,
                       const nb::dict&, const nb::dict&, const std::string&, bool, bool, bool, bool, bool,
                       const std::string&, std::uint64_t, bool, bool, std::optional<std::int64_t>,
-                      std::optional<double>, const std::string&, std::optional<Column>,
-                      std::optional<Matrix>>(),
+                      std::optional<double>, const std::string&, std::optional<Column>, std::optional<Matrix>,
+                      std::int64_t, double>(),
              nb::arg("X"), nb::arg("y"), nb::kw_only(), nb::arg("task"), nb::arg("n_classes"),
              nb::arg("max_depth"), nb::arg("penalty"), nb::arg("strategy"), nb::arg("depth_two_strategy"),
              nb::arg("terminal"), nb::arg("greedy"), nb::arg("clustering"), nb::arg("neighborhood"),
@@ -436,7 +445,8 @@ NB_MODULE(_core, m) {
              nb::arg("log_expansions"), nb::arg("primal") = false,
              nb::arg("memory_limit").none() = nb::none(), nb::arg("time_limit").none() = nb::none(),
              nb::arg("objective") = "", nb::arg("weights").none() = nb::none(),
-             nb::arg("costs").none() = nb::none())
+             nb::arg("costs").none() = nb::none(), nb::arg("min_leaf_samples") = 1,
+             nb::arg("min_leaf_weight") = 0.0)
         .def("run", &PySearch::run, nb::arg("time_limit").none() = nb::none(),
              nb::arg("max_expansions").none() = nb::none(), nb::arg("poll").none() = nb::none(),
              nb::arg("gap_limit") = 0.0, nb::arg("n_threads") = 1)

@@ -97,6 +97,7 @@ class Misclassification final : public CostTupleObjective<ClassCount> {
     // With whole numbers. The left side's most frequent class can only be the one just counted; the right
     // side's largest count only falls, so an old one bounds it.
     Stump best_stump(const Dataset& data, std::span<const std::uint32_t> rows, double lambda) const override {
+        if (leaf_limits().any()) return CostTupleObjective::best_stump(data, rows, lambda);
         const std::size_t classes = cost().size();
         // The class of each row here, from one on; zero elsewhere.
         std::vector<std::uint16_t> label(data.samples(), 0);
@@ -152,7 +153,8 @@ class Misclassification final : public CostTupleObjective<ClassCount> {
     }
 
     std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel) const override {
-        if (kernel.path == KernelPath::scalar) return CostTupleObjective::make_scanner(kernel);
+        if (kernel.path == KernelPath::scalar || leaf_limits().any())
+            return CostTupleObjective::make_scanner(kernel);
         if (cost().classes <= 2) return make_two_class_scanner(cost().labels, kernel.path);
         return make_many_class_scanner(cost().labels, cost().classes, kernel.path);
     }

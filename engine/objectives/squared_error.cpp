@@ -92,7 +92,8 @@ class SquaredError final : public CostTupleObjective<Moments> {
     }
 
     std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel) const override {
-        if (kernel.path == KernelPath::scalar) return CostTupleObjective::make_scanner(kernel);
+        if (kernel.path == KernelPath::scalar || leaf_limits().any())
+            return CostTupleObjective::make_scanner(kernel);
         return make_squared_error_scanner(cost().y, kernel.path);
     }
 

@@ -13,6 +13,8 @@ struct Targets {
     std::uint32_t outputs = 1;        // columns of y
     std::span<const double> weights;  // one a row, above zero; empty: all are one
     std::span<const double> costs;    // rows x classes: of predicting a class; only some objectives have them
+    std::uint32_t min_leaf_samples = 1;
+    double min_leaf_weight = 0;
 
     std::size_t rows() const { return y.size() / outputs; }
     double weight(std::size_t row) const { return weights.empty() ? 1.0 : weights[row]; }

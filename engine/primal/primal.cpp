@@ -85,11 +85,12 @@ GreedyTree PrimalHeuristic::split(const Subset& subset, std::uint32_t feature, s
 GreedyTree PrimalHeuristic::rebuild(const SolutionNode* node, const Subset& subset, std::uint32_t depth,
                                     Worker& worker, StopCondition& stop) const {
     const double leaf = objective_->leaf_loss(subset);
-    if (depth == 0 || leaf <= settings_.lambda || !subset.has_thresholds() || stop.reached())
+    if (depth == 0 || leaf <= settings_.lambda || !objective_->leaf_limits().can_split(subset) ||
+        stop.reached())
         return {leaf, leaf_solution()};
     if (depth > 2 && node && node->kind == SolutionNode::Kind::split) {
         const std::uint32_t groups = subset.groups_up_to(*data_, node->feature, node->threshold);
-        if (groups > 0 && groups < subset.groups(node->feature))
+        if (groups > 0 && objective_->leaf_limits().thresholds(subset, node->feature).contain(groups - 1))
             return split(subset, node->feature, groups - 1, depth, node->left.get(), node->right.get(),
                          worker, stop);
     }
@@ -127,6 +128,7 @@ std::optional<GreedyTree> PrimalHeuristic::alternate(const GreedyTree& incumbent
         for (std::uint32_t f = 0; f < place.subset.features(); ++f) {
             const auto order = place.subset.order(f);
             const auto ends = place.subset.group_end(f);
+            const auto possible = objective_->leaf_limits().thresholds(place.subset, f);
             double sum = all_right;
             std::uint32_t k = 0;
             for (std::uint32_t i = 0; i + 1 < ends.size(); ++i) {
@@ -134,7 +136,7 @@ std::optional<GreedyTree> PrimalHeuristic::alternate(const GreedyTree& incumbent
                     const std::uint32_t row = samples[order[k]];
                     sum += cost[0][row] - cost[1][row];
                 }
-                if (sum >= best) continue;
+                if (sum >= best || !possible.contain(i)) continue;
                 best = sum;
                 feature = f;
                 threshold = i;
@@ -202,8 +204,10 @@ std::optional<GreedyTree> PrimalHeuristic::excursion(const GreedyTree& incumbent
     while (rank + 1 < place.subset.features() && random_.uniform() < 0.6) ++rank;
     std::uint32_t feature = 0;
     while (order.rank[feature] != rank) ++feature;
-    if (place.subset.thresholds(feature) == 0) return std::nullopt;
-    const auto threshold = static_cast<std::uint32_t>(random_.next() % place.subset.thresholds(feature));
+    const auto possible = objective_->leaf_limits().thresholds(place.subset, feature);
+    if (possible.first >= possible.end) return std::nullopt;
+    const auto threshold =
+        possible.first + static_cast<std::uint32_t>(random_.next() % (possible.end - possible.first));
     const bool keep = place.solution->kind == SolutionNode::Kind::split && random_.uniform() < 0.5;
     const GreedyTree changed =
         split(place.subset, feature, threshold, place.depth, keep ? place.solution->left.get() : nullptr,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 
 #: What can be minimised, by the core's names.
 OBJECTIVES = ("weighted-misclassification", "cost-sensitive", "weighted-squared-error")
+PLAIN_OBJECTIVES = ("misclassification", "squared-error")
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class WeightedInstance:
     penalty: float
     weights: Floats | None = None
     costs: Floats | None = None
+    min_leaf_samples: int = 1
+    min_leaf_weight: float = 0.0
 
     @property
     def task(self) -> str:
@@ -88,6 +91,12 @@ class WeightedInstance:
         summed = self.scale + 1e-5 * whole
         return Fraction(1e-10) * Fraction(summed) + Fraction(1, 10**300)
 
+    def holds_enough(self, rows: list[int]) -> bool:
+        """Whether these rows can be a leaf beside another."""
+        weight = sum((self.exact_weights[i] for i in rows), Fraction(0))
+        least = Fraction(self.min_leaf_weight) * (1 - Fraction(1, 10**12))
+        return len(rows) >= self.min_leaf_samples and weight >= least
+
     def __repr__(self) -> str:
         """Enough to paste the instance into a new test."""
         arrays = ", ".join(
@@ -96,7 +105,8 @@ class WeightedInstance:
         )
         return (
             f"WeightedInstance({self.objective!r}, {arrays}, n_classes={self.n_classes}, max_depth={self.max_depth},"
-            f" penalty={self.penalty!r})"
+            f" penalty={self.penalty!r}, min_leaf_samples={self.min_leaf_samples},"
+            f" min_leaf_weight={self.min_leaf_weight})"
         )
 
 
@@ -123,14 +133,17 @@ def random_weighted(
     max_depth: int = 3,
     max_rows: int = 9,
     max_features: int = 3,
+    limited: bool = False,
 ) -> WeightedInstance:
-    """A random small problem."""
+    """A random small problem; if limited, one in which leaves must hold more than a sample."""
     n = int(rng.integers(1, max_rows + 1))
     X = random_features(rng, n, int(rng.integers(1, max_features + 1)))
     weights = random_weights(rng, n)
     classes, costs = 0, None
-    if objective == "weighted-squared-error":
-        outputs = int(rng.integers(1, 4))
+    if not objective.startswith(("weighted", "cost")):
+        weights = None
+    if "squared-error" in objective:
+        outputs = int(rng.integers(1, 4)) if objective.startswith("weighted") else 1
         y = rng.normal(size=(n, outputs)) if rng.random() < 0.5 else rng.integers(-3, 4, (n, outputs)).astype(float)
         if rng.random() < 0.2:
             y[rng.integers(n)] *= 1e3
@@ -153,10 +166,12 @@ def random_weighted(
             if not costs.any():
                 costs[0, 0] = 1.0
     free = WeightedInstance(objective, X, y, classes, max_depth, 0.0, weights, costs)
-    if rng.random() < 0.5:
-        return free
-    penalty = free.scale * float(rng.choice([0.01, 0.05, 0.1, 0.25]))
-    return WeightedInstance(objective, X, y, classes, max_depth, penalty, weights, costs)
+    penalty = 0.0 if rng.random() < 0.5 else free.scale * float(rng.choice([0.01, 0.05, 0.1, 0.25]))
+    samples = int(rng.integers(2, 5)) if limited and rng.random() < 0.8 else 1
+    weight = 0.0
+    if limited and (samples == 1 or rng.random() < 0.4):
+        weight = float(sum(free.exact_weights)) * float(rng.choice([0.1, 0.25, 0.3]))
+    return replace(free, penalty=penalty, min_leaf_samples=samples, min_leaf_weight=weight)
 
 
 def optimal_objective(instance: WeightedInstance) -> Fraction:
@@ -169,6 +184,7 @@ def optimal_objective(instance: WeightedInstance) -> Fraction:
     }
     penalty = Fraction(instance.penalty)
     leaves: dict[int, Fraction] = {}
+    possible: dict[int, bool] = {}
     known: dict[tuple[int, int], Fraction] = {}
 
     def leaf(rows: int) -> Fraction:
@@ -176,11 +192,18 @@ def optimal_objective(instance: WeightedInstance) -> Fraction:
             leaves[rows] = instance.leaf_loss([i for i in range(n) if rows >> i & 1])
         return leaves[rows]
 
+    def leaf_is_possible(rows: int) -> bool:
+        if rows not in possible:
+            possible[rows] = instance.holds_enough([i for i in range(n) if rows >> i & 1])
+        return possible[rows]
+
     def best(rows: int, depth: int) -> Fraction:
         if (rows, depth) not in known:
             least = leaf(rows)
             if depth:
                 for left in {rows & side for side in sides} - {0, rows}:
+                    if not (leaf_is_possible(left) and leaf_is_possible(rows ^ left)):
+                        continue
                     least = min(least, penalty + best(left, depth - 1) + best(rows ^ left, depth - 1))
             known[rows, depth] = least
         return known[rows, depth]
@@ -203,6 +226,8 @@ def make_search(instance: WeightedInstance, settings: Settings, **replaced: Any)
         objective=instance.objective,
         weights=instance.weights,
         costs=instance.costs,
+        min_leaf_samples=instance.min_leaf_samples,
+        min_leaf_weight=instance.min_leaf_weight,
     )
     arguments.update(replaced)
     return _core.Search(instance.X, instance.y, **arguments)
@@ -222,6 +247,7 @@ def tree_objective(tree: Mapping[str, Any], instance: WeightedInstance) -> Fract
         check_value(tree["value"][node].tolist(), rows, instance)
         feature = int(tree["feature"][node])
         if feature < 0:
+            assert node == 0 or instance.holds_enough(rows), f"leaf {node} holds too little: {rows}"
             total += loss
             continue
         left = [i for i in rows if instance.X[i, feature] <= tree["threshold"][node]]
