@@ -290,3 +290,67 @@ def test_costs_are_for_classification() -> None:
 def test_bad_target_matrices(y: Any) -> None:
     with pytest.raises(ValueError, match="y"):
         OptimalTreeRegressor().fit([[1.0], [2.0]], y)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize(
+    "limits", [{"min_samples_leaf": 4}, {"min_samples_leaf": 0.3}, {"min_weight_fraction_leaf": 0.25}]
+)
+def test_leaves_hold_enough(estimator: type, limits: dict[str, Any]) -> None:
+    rng = np.random.default_rng(73)
+    for n_jobs in [1, 2] * scaled(5):
+        X, y = data(rng, estimator)
+        for weights in (None, rng.integers(0, 4, 14), rng.random(14)):
+            free = estimator(max_depth=2).fit(X, y, weights)
+            model = estimator(max_depth=2, n_jobs=n_jobs, **limits).fit(X, y, weights)
+            certificate = verify(model, X, y, weights, enumerate_trees=True)
+            assert certificate.ok, str(certificate)
+            assert model.loss_ >= free.loss_ - 1e-9
+            # What the limits ask for, counted here once more.
+            counted = np.ones(14) if weights is None else weights
+            leaves = model.apply(X)
+            if model.tree_.n_splits:
+                for leaf in np.unique(leaves):
+                    held = counted[(leaves == leaf) & (counted > 0)]
+                    least = limits.get("min_samples_leaf", 1)
+                    least = least if isinstance(least, int) else least * np.count_nonzero(counted)
+                    assert len(held) >= least - 1e-9
+                    assert held.sum() >= limits.get("min_weight_fraction_leaf", 0.0) * counted.sum() - 1e-9
+
+
+def test_more_samples_can_allow_a_better_tree() -> None:
+    # With three samples no split is possible; with a fourth one there is. The bounds must not assume otherwise.
+    X, y = np.array([[1.0], [2.0], [3.0], [4.0]]), np.array([0, 0, 1, 1])
+    assert OptimalTreeClassifier(max_depth=1, min_samples_leaf=2).fit(X[:3], y[:3]).loss_ == 1
+    assert OptimalTreeClassifier(max_depth=1, min_samples_leaf=2).fit(X, y).loss_ == 0
+
+
+def test_an_initial_tree_must_keep_to_the_limits() -> None:
+    X, y = np.arange(8.0)[:, np.newaxis], np.array([0, 1, 1, 1, 1, 1, 1, 0])
+    start = OptimalTreeClassifier(max_depth=1).fit(X, y)
+    with pytest.raises(ValueError, match="limits on leaves"):
+        OptimalTreeClassifier(max_depth=1, min_samples_leaf=3).fit(X, y, initial_tree=start)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"min_samples_leaf": 0},
+        {"min_samples_leaf": -1},
+        {"min_samples_leaf": 1.5},
+        {"min_samples_leaf": True},
+        {"min_samples_leaf": float("nan")},
+        {"min_weight_fraction_leaf": 0.6},
+        {"min_weight_fraction_leaf": -0.1},
+        {"min_weight_fraction_leaf": "a"},
+    ],
+)
+def test_bad_limits_are_named(options: dict[str, Any]) -> None:
+    with pytest.raises((ValueError, TypeError), match=next(iter(options))):
+        OptimalTreeClassifier(**options).fit([[1.0], [2.0]], [0, 1])
+
+
+def test_limits_larger_than_the_data_leave_a_leaf() -> None:
+    model = OptimalTreeClassifier(min_samples_leaf=10**12).fit([[1.0], [2.0], [3.0]], [0, 1, 1])
+    assert model.tree_.node_count == 1
+    assert model.status_ == "optimal"

@@ -46,6 +46,8 @@ class BaseOptimalTree(BaseEstimator):
         *,
         max_depth: int = 3,
         complexity_cost: float = 0.0,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
         strategy: str | Strategy = "dfs-blossom",
         terminal: str = "depth-two",
         depth_two_strategy: str | Strategy = "dfs-blossom",
@@ -68,6 +70,8 @@ class BaseOptimalTree(BaseEstimator):
     ) -> None:
         self.max_depth = max_depth
         self.complexity_cost = complexity_cost
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.strategy = strategy
         self.terminal = terminal
         self.depth_two_strategy = depth_two_strategy

@@ -62,6 +62,8 @@ class Search:
         objective: str = "",
         weights: NDArray[np.float64] | None = None,
         costs: NDArray[np.float64] | None = None,
+        min_leaf_samples: int = 1,
+        min_leaf_weight: float = 0.0,
     ) -> None: ...
     def run(
         self,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from codt._base import BaseOptimalTree
-from codt.problem import Importance, Problem, prepare_problem
+from codt.problem import Importance, LeafLimits, Problem, prepare_problem
 from codt.search import relative_gap
 from codt.tree import LEAF, Tree
 from codt.validation import Floats, check_features
@@ -122,10 +122,16 @@ def verify(
         problems.append("some leaves hold no sample")
     if (model.status_ == "optimal") != (model.gap_ == 0.0):
         problems.append(f"the status is {model.status_}, the gap {model.gap_:g}")
+    limits = problem.leaf_limits(model.min_samples_leaf, model.min_weight_fraction_leaf)
     problems += _wrong_leaves(tree, problem, leaves, slack)
+    if n_splits:
+        for leaf in np.unique(leaves):
+            held = leaves == leaf
+            if not limits.allow(int(held.sum()), _weight(problem, held)):
+                problems.append(f"leaf {leaf} holds less than min_samples_leaf or min_weight_fraction_leaf ask for")
     optimum = None
     if enumerate_trees:
-        optimum = _enumerate(problem, model.max_depth, model.penalty_)
+        optimum = _enumerate(problem, limits, model.max_depth, model.penalty_)
         if model.status_ == "optimal" and abs(optimum - objective) > slack:
             problems.append(f"the optimum is {optimum:g}, not {objective:g}")
         if model.lower_bound_ > optimum + slack:
@@ -190,6 +196,10 @@ def _loss(problem: Problem, rows: NDArray[np.intp]) -> float:
     return math.fsum(math.fsum(weights * np.square(column - math.fsum(weights * column) / total)) for column in columns)
 
 
+def _weight(problem: Problem, rows: NDArray[np.bool_]) -> float:
+    return float(rows.sum()) if problem.weights is None else math.fsum(problem.weights[rows])
+
+
 def _wrong_leaves(tree: Tree, problem: Problem, leaves: NDArray[np.intp], slack: float) -> list[str]:
     wrong = []
     weight = 1.0 if problem.weights is None else float(problem.weights.sum())
@@ -211,7 +221,7 @@ def _wrong_leaves(tree: Tree, problem: Problem, leaves: NDArray[np.intp], slack:
     return wrong
 
 
-def _enumerate(problem: Problem, depth: int, penalty: float) -> float:
+def _enumerate(problem: Problem, limits: LeafLimits, depth: int, penalty: float) -> float:
     """Return the optimal objective by trying every tree; subproblems met twice are solved once."""
     X = problem.samples
     n_splits = sum(len(np.unique(column)) - 1 for column in X.T)
@@ -222,6 +232,9 @@ def _enumerate(problem: Problem, depth: int, penalty: float) -> float:
         )
     known: dict[tuple[bytes, int], float] = {}
 
+    def enough(rows: NDArray[np.bool_]) -> bool:
+        return limits.allow(int(rows.sum()), _weight(problem, rows))
+
     def best(rows: NDArray[np.bool_], budget: int) -> float:
         key = (rows.tobytes(), budget)
         if key not in known:
@@ -230,6 +243,8 @@ def _enumerate(problem: Problem, depth: int, penalty: float) -> float:
                 for column in X.T:
                     for threshold in np.unique(column[rows])[:-1]:
                         left = column <= threshold
+                        if not (enough(rows & left) and enough(rows & ~left)):
+                            continue
                         objective = min(
                             objective, penalty + best(rows & left, budget - 1) + best(rows & ~left, budget - 1)
                         )

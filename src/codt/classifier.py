@@ -92,6 +92,8 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
         *,
         max_depth: int = 3,
         complexity_cost: float = 0.0,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
         strategy: str | Strategy = "dfs-blossom",
         terminal: str = "depth-two",
         depth_two_strategy: str | Strategy = "dfs-blossom",
@@ -117,6 +119,8 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
         super().__init__(
             max_depth=max_depth,
             complexity_cost=complexity_cost,
+            min_samples_leaf=min_samples_leaf,
+            min_weight_fraction_leaf=min_weight_fraction_leaf,
             strategy=strategy,
             terminal=terminal,
             depth_two_strategy=depth_two_strategy,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Real
-from typing import Any, Literal
+from numbers import Integral, Real
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -46,6 +47,17 @@ class Importance:
             _same(getattr(self, name), getattr(other, name))
             for name in ("sample_weight", "class_weight", "cost_matrix", "sample_costs")
         )
+
+
+class LeafLimits(NamedTuple):
+    """The least number of samples and the least weight of a leaf."""
+
+    samples: int
+    weight: float
+
+    def allow(self, n_samples: int, weight: float) -> bool:
+        """Tell whether a leaf holds enough; what is short of the weight by rounding alone is enough."""
+        return n_samples >= self.samples and weight >= self.weight * (1 - 1e-12)
 
 
 @dataclass(frozen=True)
@@ -98,6 +110,22 @@ class Problem:
         if self.task == "classification":
             return float(len(self.targets) if self.weights is None else self.weights.sum())
         return self.leaf(np.arange(len(self.targets)))[0]
+
+    def leaf_limits(self, min_samples_leaf: float, min_weight_fraction_leaf: float) -> LeafLimits:
+        """Return what a leaf must hold.
+
+        Examples
+        --------
+        >>> problem = Problem("regression", np.zeros((3, 1)), np.zeros(3), np.empty(0), np.array([1.0, 2.0, 3.0]))
+        >>> problem.leaf_limits(0.5, 0.25)
+        LeafLimits(samples=2, weight=1.5)
+        """
+        count = len(self.targets)
+        samples = min_samples_leaf if isinstance(min_samples_leaf, Integral) else _ceil(min_samples_leaf * count)
+        if self.weights is None:
+            # All weigh the same: a share of the weight is a number of samples.
+            return LeafLimits(max(1, int(samples), _ceil(min_weight_fraction_leaf * count)), 0.0)
+        return LeafLimits(max(1, int(samples)), float(min_weight_fraction_leaf * self.weights.sum()))
 
     def leaf(self, rows: NDArray[np.intp]) -> tuple[float, Floats, int]:
         """Return the loss of the best leaf for some samples, its value (weight per class, or means) and its label.
@@ -236,6 +264,11 @@ def _sum(numbers: Floats) -> float:
     """Return the sum, infinity if it is too large."""
     with np.errstate(over="ignore"):
         return float(numbers.sum())
+
+
+def _ceil(number: float) -> int:
+    """Round up, but not for the sake of a rounding error: 0.1 x 30 is 3."""
+    return math.ceil(number * (1 - 1e-12))
 
 
 def _same(first: Any, second: Any) -> bool:

@@ -78,7 +78,8 @@ class Search:
     sample_weight, class_weight, cost_matrix, sample_costs : optional
         What the samples count and what errors cost, as in :meth:`codt.OptimalTreeClassifier.fit` and its class;
         in regression ``sample_weight`` only.
-    max_depth, complexity_cost, strategy, terminal, depth_two_strategy, greedy_start, primal_heuristics, \
+    max_depth, complexity_cost, min_samples_leaf, min_weight_fraction_leaf, strategy, terminal, depth_two_strategy, \
+greedy_start, primal_heuristics, \
 clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning, random_state, memory_limit
         As in :class:`codt.OptimalTreeClassifier`.
     log_expansions : bool, default=False
@@ -126,6 +127,8 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
         sample_costs: ArrayLike | None = None,
         max_depth: int = 3,
         complexity_cost: float = 0.0,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
         strategy: str | Strategy = "dfs-blossom",
         terminal: str = "depth-two",
         depth_two_strategy: str | Strategy = "dfs-blossom",
@@ -150,6 +153,7 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
         self.problem = prepare_problem(task, self.given_samples, y, importance)
         self.classes = self.problem.classes
         self.penalty = absolute_penalty(float(complexity_cost), self.problem.scale)
+        limits = self.problem.leaf_limits(min_samples_leaf, min_weight_fraction_leaf)
         self._log_expansions = bool(log_expansions)
         self._status: Status | None = None
         self._seconds = 0.0
@@ -179,6 +183,8 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
             objective=self.problem.objective,
             weights=self.problem.weights,
             costs=self.problem.costs,
+            min_leaf_samples=limits.samples,
+            min_leaf_weight=limits.weight,
         )
         self._seconds = perf_counter() - start
 
