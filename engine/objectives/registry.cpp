@@ -11,7 +11,8 @@
     ROW("weighted-misclassification", make_weighted_misclassification) \
     ROW("cost-sensitive", make_cost_sensitive)                         \
     ROW("squared-error", make_squared_error)                           \
-    ROW("weighted-squared-error", make_weighted_squared_error)
+    ROW("weighted-squared-error", make_weighted_squared_error)         \
+    ROW("poisson-deviance", make_poisson_deviance)
 
 namespace codt {
 
