@@ -3,11 +3,13 @@
 // matrix and weights are special cases; misclassification is the one of cost one for all classes but the
 // sample's own.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "objectives/cost_tuple.hpp"
 #include "objectives/targets.hpp"
 #include "objectives/whole_units.hpp"
+#include "terminal/weighted_two_class_scan.hpp"
 
 namespace codt {
 
@@ -44,7 +46,15 @@ class CostSensitive final : public CostTupleObjective<ClassCost> {
           unit_(unit),
           labels_(class_codes(targets)),
           weights_(targets.weights.begin(), targets.weights.end()),
-          original_(targets.costs.begin(), targets.costs.end()) {}
+          original_(targets.costs.begin(), targets.costs.end()) {
+        if (targets.classes != 2) return;
+        for (std::uint32_t row = 0; row < targets.rows(); ++row) {
+            const double* const costs = this->cost().of(row);
+            cheaper_.push_back(costs[1] < costs[0]);
+            difference_.push_back(std::abs(costs[0] - costs[1]));
+            least_.push_back(std::min(costs[0], costs[1]));
+        }
+    }
 
     // One group costs what a leaf does. More groups cannot do better than the cheapest prediction for every
     // sample; to find the best k predictions for k groups would be a facility location problem.
@@ -62,6 +72,12 @@ class CostSensitive final : public CostTupleObjective<ClassCost> {
         sum_by_group(subset, f, worst, [&](std::uint32_t row) {
             return *std::max_element(cost().of(row), cost().of(row) + cost().classes);
         });
+    }
+
+    std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel) const override {
+        if (kernel.path == KernelPath::scalar || leaf_limits().any() || cost().classes != 2)
+            return CostTupleObjective::make_scanner(kernel);
+        return make_weighted_two_class_scanner({cheaper_, difference_, least_}, kernel.path);
     }
 
     bool integral() const override { return true; }
@@ -86,6 +102,9 @@ class CostSensitive final : public CostTupleObjective<ClassCost> {
     double unit_;
     std::vector<std::uint16_t> labels_;
     std::vector<double> weights_, original_;
+    // Of two classes: the cheaper prediction, what the other one costs more, and what is lost in any case.
+    std::vector<std::uint16_t> cheaper_;
+    std::vector<double> difference_, least_;
 };
 
 }  // namespace

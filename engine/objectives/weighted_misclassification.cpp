@@ -8,6 +8,7 @@
 #include "objectives/cost_tuple.hpp"
 #include "objectives/targets.hpp"
 #include "objectives/whole_units.hpp"
+#include "terminal/weighted_two_class_scan.hpp"
 
 namespace codt {
 
@@ -54,6 +55,12 @@ class WeightedMisclassification final : public CostTupleObjective<ClassWeight> {
     // A sample adds at most its weight to the loss of a tree that was fitted without it.
     void worst_costs(const Subset& subset, std::uint32_t f, std::vector<double>& worst) const override {
         sum_by_group(subset, f, worst, [&](std::uint32_t row) { return cost().weights[row]; });
+    }
+
+    std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel) const override {
+        if (kernel.path == KernelPath::scalar || leaf_limits().any() || cost().classes > 2)
+            return CostTupleObjective::make_scanner(kernel);
+        return make_weighted_two_class_scanner({cost().labels, cost().weights, {}}, kernel.path);
     }
 
     bool integral() const override { return true; }
