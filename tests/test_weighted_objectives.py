@@ -13,6 +13,7 @@ from tests.support.instances import scaled
 from tests.support.weighted import (
     OBJECTIVES,
     PLAIN_OBJECTIVES,
+    WeightedInstance,
     check_optimal,
     make_search,
     optimal_objective,
@@ -131,3 +132,54 @@ def test_memory_and_gap_limits(objective: str) -> None:
         assert abs(Fraction(search.upper_bound) - tree_objective(search.tree(), instance)) <= slack
         if status == "gap-limit":
             assert search.lower_bound >= 0.8 * search.upper_bound - float(slack)
+
+
+#: Weights for which the vector scan counts with 16, 32 and 64 bits.
+WIDTHS = {
+    "narrow": lambda rng, n: rng.integers(1, 4, n).astype(np.float64),
+    "wide": lambda rng, n: rng.integers(1, 10**5, n).astype(np.float64),
+    "widest": lambda rng, n: rng.random(n) + 0.1,
+    "mixed": lambda rng, n: np.where(rng.random(n) < 0.02, 30000.0, 1.0),
+}
+
+
+@pytest.mark.parametrize("costs", [False, True], ids=["weights", "costs"])
+@pytest.mark.parametrize("width", list(WIDTHS))
+def test_vector_scans_agree_with_the_generic_one(width: str, costs: bool) -> None:
+    rng = np.random.default_rng([56, list(WIDTHS).index(width), costs])
+    for distinct in (3, 40, 10**6):
+        n = int(rng.integers(150, 300))
+        X = rng.integers(0, distinct, (n, 3)).astype(np.float64)
+        y = ((X[:, 0] + X[:, 1] > distinct) ^ (rng.random(n) < 0.2)).astype(np.float64)
+        weights = WIDTHS[width](rng, n)
+        matrix = None
+        if costs:
+            least = rng.integers(0, 3, n) * weights.min()
+            matrix = np.column_stack([np.where(y == 1, weights, 0.0) + least, np.where(y == 0, weights, 0.0) + least])
+        for depth, penalty in ((2, 0.0), (3, 0.02 * float(weights.sum()))):
+            instance = WeightedInstance(
+                "cost-sensitive" if costs else "weighted-misclassification", X, y, 2, depth, penalty, weights, matrix
+            )
+            found = set()
+            for kernel, terminal in itertools.product(KERNELS, ("left-right", "depth-two")):
+                search = make_search(instance, Settings.with_all_bounds(kernel=kernel, terminal=terminal, greedy=True))
+                assert run(search) == "optimal"
+                assert search.upper_bound == pytest.approx(float(tree_objective(search.tree(), instance)), rel=1e-9)
+                found.add(search.upper_bound)
+            # Whole numbers are summed exactly, so all agree to the last bit but for the penalties.
+            assert max(found) - min(found) <= 1e-12 * max(found), found
+
+
+def test_a_large_data_set_with_whole_weights_is_one_with_repeated_rows() -> None:
+    rng = np.random.default_rng(57)
+    X = rng.normal(size=(400, 4))
+    y = (X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=400) > 0).astype(np.float64)
+    weights = rng.integers(1, 4, 400)
+    weighted = WeightedInstance("weighted-misclassification", X, y, 2, 3, 0.0, weights.astype(np.float64))
+    repeated = WeightedInstance("misclassification", np.repeat(X, weights, axis=0), np.repeat(y, weights), 2, 3, 0.0)
+    bounds = []
+    for instance in (weighted, repeated):
+        search = make_search(instance, Settings.with_all_bounds(terminal="depth-two", greedy=True))
+        assert run(search) == "optimal"
+        bounds.append(search.upper_bound)
+    assert bounds[0] == bounds[1]
