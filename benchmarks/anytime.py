@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.cell import load
-from benchmarks.machine import describe_machine
-from benchmarks.runner import GRACE_SECONDS, ROOT, Journal, now, read_records
+from benchmarks.runner import GRACE_SECONDS, ROOT, Journal, describe_machine, now, read_records
 from benchmarks.sections import markdown_table, write_section
 from benchmarks.work import WORK
 

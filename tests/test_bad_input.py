@@ -58,7 +58,6 @@ def test_bad_features_are_refused(make: Any, bad: Any, message: str) -> None:
     [
         (Y[:-1], r"\by\b.*3|\b3\b.*\by\b"),
         (np.append(Y, 1), r"\by\b.*5|\b5\b.*\by\b"),
-        (np.column_stack([Y, Y]), r"\by\b.*\(4, 2\)"),
         (np.array([]), r"\by\b.*0|\b0\b.*\by\b"),
         (None, r"\by\b.*None"),
         (1, r"\by\b"),
@@ -392,3 +391,8 @@ def test_a_core_search_that_was_never_made_is_not_usable() -> None:
         warnings.simplefilter("ignore", RuntimeWarning)
         with pytest.raises(TypeError):
             unmade.run(None, None, None)
+
+
+def test_a_classifier_takes_one_column_of_labels() -> None:
+    with pytest.raises(ValueError, match=r"\by\b.*\(4, 2\)"):
+        OptimalTreeClassifier().fit(X, np.column_stack([Y, Y]))

@@ -25,6 +25,7 @@ namespace {
 
 using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Column = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Values = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;  // one or two dimensions
 
 [[noreturn]] void refuse(const std::string& message) {
     throw nb::value_error(message.c_str());
@@ -130,25 +131,29 @@ double seconds_from(std::optional<double> time_limit) {
 
 class PySearch {
  public:
-    PySearch(const Matrix& x, const Column& y, const std::string& task, std::int64_t n_classes,
+    PySearch(const Matrix& x, const Values& y, const std::string& task, std::int64_t n_classes,
              std::int64_t max_depth, double penalty, const nb::dict& strategy,
              const nb::dict& depth_two_strategy, const std::string& terminal, bool greedy, bool clustering,
              bool neighborhood, bool interval_shrinking, bool sub_interval, const std::string& kernel,
              std::uint64_t seed, bool log_expansions, bool primal, std::optional<std::int64_t> memory_limit,
-             std::optional<double> time_limit) {
+             std::optional<double> time_limit, const std::string& objective_name,
+             std::optional<Column> weights, std::optional<Matrix> costs, std::int64_t min_leaf_samples,
+             double min_leaf_weight) {
         const std::size_t rows = x.shape(0);
         const std::size_t columns = x.shape(1);
         if (rows < 1 || rows > most_rows)
             refuse("X: expected 1 to 2147483647 rows, got " + std::to_string(rows));
         if (columns < 1 || columns > most_rows)
             refuse("X: expected at least one column, got " + std::to_string(columns));
+        if (y.ndim() < 1 || y.ndim() > 2 || y.size() == 0)
+            refuse("y: expected a vector or a matrix, one row for each row of X");
         if (y.shape(0) != rows)
             refuse("y: expected " + std::to_string(rows) + " entries, one for each row of X, got " +
                    std::to_string(y.shape(0)));
         for (std::size_t i = 0; i < rows * columns; ++i)
             if (!std::isfinite(x.data()[i]))
                 refuse("X: expected finite numbers, got " + std::to_string(x.data()[i]));
-        for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t i = 0; i < y.size(); ++i)
             if (!std::isfinite(y.data()[i]))
                 refuse("y: expected finite numbers, got " + std::to_string(y.data()[i]));
         if (max_depth < 0 || max_depth > deepest)
@@ -160,6 +165,44 @@ class PySearch {
             refuse("task: expected one of classification, regression, got '" + task + "'");
         if (classification && (n_classes < 1 || n_classes > 65535))
             refuse("n_classes: expected 1 to 65535, got " + std::to_string(n_classes));
+        Targets targets;
+        targets.y = {y.data(), y.size()};
+        targets.classes = static_cast<std::uint32_t>(classification ? n_classes : 0);
+        targets.outputs = static_cast<std::uint32_t>(y.size() / rows);
+        if (weights) {
+            if (weights->shape(0) != rows)
+                refuse("weights: expected " + std::to_string(rows) + " entries, got " +
+                       std::to_string(weights->shape(0)));
+            targets.weights = {weights->data(), rows};
+            for (const double weight : targets.weights)
+                if (!(weight > 0) || !std::isfinite(weight))
+                    refuse("weights: expected finite numbers above 0, got " + std::to_string(weight));
+        }
+        if (costs) {
+            if (costs->shape(0) != rows || costs->shape(1) != targets.classes)
+                refuse("costs: expected one row for each row of X and one column for each class");
+            targets.costs = {costs->data(), costs->size()};
+            for (const double cost : targets.costs)
+                if (!(cost >= 0) || !std::isfinite(cost))
+                    refuse("costs: expected finite numbers of at least 0, got " + std::to_string(cost));
+        }
+        if (min_leaf_samples < 1)
+            refuse("min_leaf_samples: expected at least 1, got " + std::to_string(min_leaf_samples));
+        if (!(min_leaf_weight >= 0) || !std::isfinite(min_leaf_weight))
+            refuse("min_leaf_weight: expected a finite number of at least 0, got " +
+                   std::to_string(min_leaf_weight));
+        targets.min_leaf_samples =
+            static_cast<std::uint32_t>(std::min<std::int64_t>(min_leaf_samples, most_rows));
+        targets.min_leaf_weight = min_leaf_weight;
+        if (classification && targets.outputs != 1) refuse("y: expected one column of classes");
+        const std::string name = !objective_name.empty() ? objective_name
+                                 : classification        ? "misclassification"
+                                                         : "squared-error";
+        if ((name == "misclassification" || name == "squared-error") &&
+            (weights || costs || targets.outputs != 1))
+            refuse("objective: " + name + " takes one column of targets, no weights and no costs");
+        if ((name == "cost-sensitive") != costs.has_value())
+            refuse("costs: expected with the objective cost-sensitive, and only with it");
 
         SearchOptions options;
         options.max_depth = static_cast<std::uint32_t>(max_depth);
@@ -184,9 +227,7 @@ class PySearch {
         }
 
         features_ = columns;
-        value_columns_ = classification ? static_cast<std::size_t>(n_classes) : 1;
         const std::span<const double> values(x.data(), rows * columns);
-        const std::span<const double> targets(y.data(), rows);
         Poll poll;
         StopCondition stop(seconds_from(time_limit), std::ref(poll));
         bool stopped = false;
@@ -195,9 +236,7 @@ class PySearch {
             try {
                 auto data = std::make_shared<Dataset>(values, static_cast<std::uint32_t>(rows),
                                                       static_cast<std::uint32_t>(columns), &stop);
-                std::shared_ptr<const Objective> objective =
-                    make_objective(classification ? "misclassification" : "squared-error", targets,
-                                   static_cast<std::uint32_t>(classification ? n_classes : 0));
+                std::shared_ptr<const Objective> objective = make_objective(name, targets);
                 search_ = std::make_unique<Search>(std::move(data), std::move(objective), std::move(options),
                                                    &stop);
             } catch (const Stopped&) {
@@ -336,7 +375,7 @@ class PySearch {
         out["right"] = array_of<std::int32_t>(tree.right);
         out["n_samples"] = array_of<std::int64_t>(tree.samples);
         out["loss"] = array_of<double>(tree.loss);
-        out["value"] = matrix_of(tree.value, value_columns_);
+        out["value"] = matrix_of(tree.value, tree.value[0].size());
         return out;
     }
 
@@ -357,7 +396,6 @@ class PySearch {
  private:
     HeldFunctions held_;
     std::atomic<bool> running_{false};
-    std::size_t value_columns_ = 1;
     std::size_t features_ = 0;
     std::unique_ptr<Search> search_;
 };
@@ -395,16 +433,20 @@ NB_MODULE(_core, m) {
     });
 
     nb::class_<PySearch>(m, "Search", nb::type_slots(search_slots))
-        .def(nb::init<const Matrix&, const Column&, const std::string&, std::int64_t, std::int64_t, double,
+        .def(nb::init<const Matrix&, const Values&, const std::string&, std::int64_t, std::int64_t, double,
                       const nb::dict&, const nb::dict&, const std::string&, bool, bool, bool, bool, bool,
                       const std::string&, std::uint64_t, bool, bool, std::optional<std::int64_t>,
-                      std::optional<double>>(),
+                      std::optional<double>, const std::string&, std::optional<Column>, std::optional<Matrix>,
+                      std::int64_t, double>(),
              nb::arg("X"), nb::arg("y"), nb::kw_only(), nb::arg("task"), nb::arg("n_classes"),
              nb::arg("max_depth"), nb::arg("penalty"), nb::arg("strategy"), nb::arg("depth_two_strategy"),
              nb::arg("terminal"), nb::arg("greedy"), nb::arg("clustering"), nb::arg("neighborhood"),
              nb::arg("interval_shrinking"), nb::arg("sub_interval"), nb::arg("kernel"), nb::arg("seed"),
              nb::arg("log_expansions"), nb::arg("primal") = false,
-             nb::arg("memory_limit").none() = nb::none(), nb::arg("time_limit").none() = nb::none())
+             nb::arg("memory_limit").none() = nb::none(), nb::arg("time_limit").none() = nb::none(),
+             nb::arg("objective") = "", nb::arg("weights").none() = nb::none(),
+             nb::arg("costs").none() = nb::none(), nb::arg("min_leaf_samples") = 1,
+             nb::arg("min_leaf_weight") = 0.0)
         .def("run", &PySearch::run, nb::arg("time_limit").none() = nb::none(),
              nb::arg("max_expansions").none() = nb::none(), nb::arg("poll").none() = nb::none(),
              nb::arg("gap_limit") = 0.0, nb::arg("n_threads") = 1)

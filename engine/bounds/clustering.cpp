@@ -1,6 +1,7 @@
 #include "bounds/clustering.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 
@@ -35,11 +36,39 @@ class RangeError {
     std::vector<double> square_;
 };
 
-}  // namespace
+// The same of weighted numbers, by prefix sums of w, w y and w y^2.
+class WeightedRangeError {
+ public:
+    WeightedRangeError(std::span<const double> sorted, std::span<const double> weights)
+        : weight_(sorted.size() + 1, 0.0), sum_(sorted.size() + 1, 0.0), square_(sorted.size() + 1, 0.0) {
+        for (std::size_t i = 0; i < sorted.size(); ++i) {
+            weight_[i + 1] = weight_[i] + weights[i];
+            sum_[i + 1] = sum_[i] + weights[i] * sorted[i];
+            square_[i + 1] = square_[i] + weights[i] * sorted[i] * sorted[i];
+        }
+        farthest_ = sorted.empty() ? 0.0 : std::max(std::abs(sorted.front()), std::abs(sorted.back()));
+    }
+    double operator()(std::size_t i, std::size_t j) const {
+        if (j <= i) return 0.0;
+        const double s = sum_[j] - sum_[i];
+        return std::max(0.0, (square_[j] - square_[i]) - s * s / (weight_[j] - weight_[i]));
+    }
 
-std::vector<double> k_means_losses(std::span<const double> sorted, std::uint32_t count) {
-    const std::size_t n = sorted.size();
-    const RangeError error(sorted);
+    // Sums of w, w y and w y^2 are off by a part of the whole weight times at most this distance squared; and
+    // so is the error of a light cluster, far away from heavy ones.
+    double rounding() const {
+        return 8.0 * std::numeric_limits<double>::epsilon() * static_cast<double>(square_.size()) *
+               weight_.back() * farthest_ * farthest_;
+    }
+
+ private:
+    std::vector<double> weight_, sum_, square_;
+    double farthest_;
+};
+
+// `error(i, j)` is the loss of a cluster of the numbers i to j - 1.
+template <class Error>
+std::vector<double> best_partitions(const Error& error, std::size_t n, std::uint32_t count) {
     std::vector<double> previous(n + 1), current(n + 1);
     for (std::size_t j = 0; j <= n; ++j) previous[j] = error(0, j);
     std::vector<double> losses{previous[n]};
@@ -73,6 +102,17 @@ std::vector<double> k_means_losses(std::span<const double> sorted, std::uint32_t
     const double margin = error.rounding();
     for (double& loss : losses) loss = std::max(0.0, loss - margin);
     return losses;
+}
+
+}  // namespace
+
+std::vector<double> k_means_losses(std::span<const double> sorted, std::uint32_t count) {
+    return best_partitions(RangeError(sorted), sorted.size(), count);
+}
+
+std::vector<double> k_means_losses(std::span<const double> sorted, std::span<const double> weights,
+                                   std::uint32_t count) {
+    return best_partitions(WeightedRangeError(sorted, weights), sorted.size(), count);
 }
 
 std::vector<double> frequent_class_losses(std::vector<double> class_counts, std::uint32_t count) {

@@ -15,6 +15,10 @@ namespace codt {
 // one-dimensional k-means by dynamic programming, divide and conquer over the monotone split points.
 std::vector<double> k_means_losses(std::span<const double> sorted, std::uint32_t count);
 
+// The same with a weight above zero for every number.
+std::vector<double> k_means_losses(std::span<const double> sorted, std::span<const double> weights,
+                                   std::uint32_t count);
+
 // n less the k most frequent of the class counts, for k = 1..count.
 std::vector<double> frequent_class_losses(std::vector<double> class_counts, std::uint32_t count);
 

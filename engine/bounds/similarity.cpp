@@ -6,11 +6,11 @@ double interval_bound(const OpenInterval& interval, const BoundSwitches& on, Wor
     const auto* p = interval.before;
     const auto* q = interval.after;
     double bound = 0;
-    if (on.sub_interval) bound = (p ? p->left_lower : 0.0) + (q ? q->right_lower : 0.0);
+    if (on.sub_interval && on.monotone) bound = (p ? p->left_lower : 0.0) + (q ? q->right_lower : 0.0);
     if (on.interval_shrinking && p && q)
         bound = std::max(bound, q->left_lower + p->right_lower -
                                     worst.between(interval.feature, p->threshold, q->threshold));
-    if (!on.neighborhood || !(p || q)) return bound;
+    if (!on.neighborhood || !on.monotone || !(p || q)) return bound;
 
     // The neighbourhood bounds of p fall with t and those of q rise: the least of their maximum lies where
     // they cross, found by bisection.
@@ -41,7 +41,7 @@ void inherited_bounds(const OpenInterval& interval, std::uint32_t t, const Bound
     const auto* p = interval.before;
     const auto* q = interval.after;
     left = right = 0;
-    if (on.sub_interval) {
+    if (on.sub_interval && on.monotone) {
         if (p) left = p->left_lower;
         if (q) right = q->right_lower;
     }
@@ -51,15 +51,15 @@ void inherited_bounds(const OpenInterval& interval, std::uint32_t t, const Bound
     }
 }
 
-void inherited_upper_bounds(const OpenInterval& interval, std::uint32_t t, WorstCost& worst, double& left,
-                            double& right) {
+void inherited_upper_bounds(const OpenInterval& interval, std::uint32_t t, const BoundSwitches& on,
+                            WorstCost& worst, double& left, double& right) {
     left = right = std::numeric_limits<double>::infinity();
     if (const auto* p = interval.before) {
         left = p->left_lower + worst.between(interval.feature, p->threshold, t);
-        right = p->right_lower;
+        if (on.monotone) right = p->right_lower;
     }
     if (const auto* q = interval.after) {
-        left = std::min(left, q->left_lower);
+        if (on.monotone) left = std::min(left, q->left_lower);
         right = std::min(right, q->right_lower + worst.between(interval.feature, t, q->threshold));
     }
 }

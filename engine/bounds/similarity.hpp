@@ -13,6 +13,9 @@
 // each bounds every tree that splits at t. The last two say how far around a solved threshold nothing better
 // can be (neighbourhood pruning), and, looked at again with a later incumbent, how far an open interval can
 // be cut from both ends (interval shrinking).
+//
+// Where leaves must hold enough samples, L and R are not monotone: of the above only the second holds then,
+// see objectives/leaf_limits.hpp.
 #pragma once
 
 #include <algorithm>
@@ -87,8 +90,8 @@ void inherited_bounds(const OpenInterval& interval, std::uint32_t t, const Bound
 
 // The other way round: where the neighbours are solved exactly, no more than this is the optimum of the two
 // subproblems of t. A scan that knows it need not look for anything worse.
-void inherited_upper_bounds(const OpenInterval& interval, std::uint32_t t, WorstCost& worst, double& left,
-                            double& right);
+void inherited_upper_bounds(const OpenInterval& interval, std::uint32_t t, const BoundSwitches& on,
+                            WorstCost& worst, double& left, double& right);
 
 // Cuts from both ends the thresholds whose neighbourhood bound reaches `target` (a cutoff less lambda).
 // Returns false if nothing is left.

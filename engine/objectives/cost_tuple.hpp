@@ -42,12 +42,28 @@ void walk_thresholds(const Cost& cost, const Subset& subset, std::uint32_t f, co
     }
 }
 
+// sums[r]: the sum of of(row) over the samples of rank at most r in feature f.
+template <class Function>
+void sum_by_group(const Subset& subset, std::uint32_t f, std::vector<double>& sums, Function&& of) {
+    const auto samples = subset.samples();
+    const auto order = subset.order(f);
+    const auto ends = subset.group_end(f);
+    sums.resize(ends.size());
+    double sum = 0;
+    std::uint32_t k = 0;
+    for (std::size_t r = 0; r < ends.size(); ++r) {
+        for (; k < ends[r]; ++k) sum += of(samples[order[k]]);
+        sums[r] = sum;
+    }
+}
+
 // The loop of Alg. 4 as the paper prints it, for one threshold after the other. The reference for the
 // vector kernels and the only scanner a new objective needs.
 template <class Cost>
 class GenericScanner final : public Scanner {
  public:
-    explicit GenericScanner(const Cost& cost) : cost_(cost) {}
+    GenericScanner(const Cost& cost, const LeafLimits& limits)
+        : cost_(cost), limits_(limits), limited_(limits.any()) {}
 
     std::uint32_t lanes() const override { return 1; }
     void prepare(const Subset& subset, std::span<const std::uint32_t>) override { subset_ = &subset; }
@@ -70,6 +86,10 @@ class GenericScanner final : public Scanner {
         totals_.assign(2 * width, 0.0);
         for (std::uint32_t id = 0; id < subset_->size(); ++id)
             cost_.add(samples[id], totals_.data() + is_right_[id] * width);
+        LeafLimits::Load loads[2];
+        if (limited_)
+            for (std::uint32_t id = 0; id < subset_->size(); ++id)
+                limits_.add(samples[id], loads[is_right_[id]]);
         double best[2] = {cost_.loss(totals_.data()), cost_.loss(totals_.data() + width)};
 
         for (std::uint32_t g = 0; g < subset_->features(); ++g) {
@@ -79,6 +99,7 @@ class GenericScanner final : public Scanner {
             const auto ends = subset_->group_end(g);
             prefix_.assign(2 * width, 0.0);
             rest_.resize(width);
+            LeafLimits::Load before[2];
             std::uint32_t k = 0;
             for (std::size_t group = 0; group + 1 < ends.size(); ++group) {
                 bool moved[2] = {false, false};
@@ -87,9 +108,13 @@ class GenericScanner final : public Scanner {
                     const std::size_t side = is_right_[id];
                     moved[side] = true;
                     cost_.add(samples[id], prefix_.data() + side * width);
+                    if (limited_) limits_.add(samples[id], before[side]);
                 }
                 for (std::size_t side = 0; side < 2; ++side) {
                     if (!moved[side]) continue;
+                    if (limited_ &&
+                        !(limits_.enough(before[side]) && limits_.enough(loads[side] - before[side])))
+                        continue;
                     const double* prefix = prefix_.data() + side * width;
                     const double* total = totals_.data() + side * width;
                     for (std::size_t c = 0; c < width; ++c) rest_[c] = total[c] - prefix[c];
@@ -103,6 +128,8 @@ class GenericScanner final : public Scanner {
     }
 
     const Cost& cost_;
+    const LeafLimits& limits_;
+    bool limited_;
     const Subset* subset_ = nullptr;
     std::vector<std::uint8_t> is_right_;
     std::vector<double> totals_, prefix_, rest_;
@@ -153,6 +180,8 @@ class CostTupleObjective : public Objective {
             cost_.add(row, total.data());
             here[row] = 1;
         }
+        const bool limited = leaf_limits().any();
+        const LeafLimits::Load load = limited ? leaf_limits().load(rows) : LeafLimits::Load{};
         Stump best;
         best.objective = cost_.loss(total.data());
         for (std::uint32_t f = 0; f < data.features(); ++f) {
@@ -161,15 +190,18 @@ class CostTupleObjective : public Objective {
             std::fill(left.begin(), left.end(), 0.0);
             std::uint32_t last = 0;  // rank of the row before
             bool any = false;
+            LeafLimits::Load before;
             for (const std::uint32_t row : data.order(f)) {
                 if (!here[row]) continue;
-                if (any && ranks[row] != last) {
+                if (any && ranks[row] != last &&
+                    (!limited || (leaf_limits().enough(before) && leaf_limits().enough(load - before)))) {
                     for (std::size_t c = 0; c < width; ++c) right[c] = total[c] - left[c];
                     const double objective = cost_.loss(left.data()) + cost_.loss(right.data()) + lambda;
                     if (objective < best.objective)
                         best = {objective, true, f, data.threshold_between(f, last, ranks[row])};
                 }
                 cost_.add(row, left.data());
+                if (limited) leaf_limits().add(row, before);
                 last = ranks[row];
                 any = true;
             }
@@ -195,8 +227,17 @@ class CostTupleObjective : public Objective {
         return std::numeric_limits<double>::infinity();
     }
 
+    // Losses are not negative and a subset's is no larger than the whole's, so an optimum never changes by
+    // more than the loss of the one leaf, however many samples change side. An objective that knows what a
+    // single sample can add should say so.
+    void worst_costs(const Subset& subset, std::uint32_t f, std::vector<double>& worst) const override {
+        const double loss = leaf_loss(subset);
+        worst.resize(subset.groups(f));
+        for (std::size_t r = 0; r < worst.size(); ++r) worst[r] = static_cast<double>(r) * loss;
+    }
+
     std::unique_ptr<Scanner> make_scanner(const KernelChoice&) const override {
-        return std::make_unique<GenericScanner<Cost>>(cost_);
+        return std::make_unique<GenericScanner<Cost>>(cost_, leaf_limits());
     }
 
  protected:

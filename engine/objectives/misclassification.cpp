@@ -1,10 +1,10 @@
 // Misclassification (paper, appendix "Expansion"): the cost tuple of a sample is its one-hot class, the loss
 // of a tuple is its sum less its largest entry.
 #include <algorithm>
-#include <stdexcept>
 
 #include "bounds/clustering.hpp"
 #include "objectives/cost_tuple.hpp"
+#include "objectives/targets.hpp"
 #include "terminal/many_class_scan.hpp"
 #include "terminal/two_class_scan.hpp"
 
@@ -97,6 +97,7 @@ class Misclassification final : public CostTupleObjective<ClassCount> {
     // With whole numbers. The left side's most frequent class can only be the one just counted; the right
     // side's largest count only falls, so an old one bounds it.
     Stump best_stump(const Dataset& data, std::span<const std::uint32_t> rows, double lambda) const override {
+        if (leaf_limits().any()) return CostTupleObjective::best_stump(data, rows, lambda);
         const std::size_t classes = cost().size();
         // The class of each row here, from one on; zero elsewhere.
         std::vector<std::uint16_t> label(data.samples(), 0);
@@ -152,7 +153,8 @@ class Misclassification final : public CostTupleObjective<ClassCount> {
     }
 
     std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel) const override {
-        if (kernel.path == KernelPath::scalar) return CostTupleObjective::make_scanner(kernel);
+        if (kernel.path == KernelPath::scalar || leaf_limits().any())
+            return CostTupleObjective::make_scanner(kernel);
         if (cost().classes <= 2) return make_two_class_scanner(cost().labels, kernel.path);
         return make_many_class_scanner(cost().labels, cost().classes, kernel.path);
     }
@@ -171,17 +173,8 @@ class Misclassification final : public CostTupleObjective<ClassCount> {
 
 }  // namespace
 
-std::unique_ptr<Objective> make_misclassification(std::span<const double> y, std::uint32_t classes) {
-    ClassCount cost{{}, classes};
-    cost.labels.reserve(y.size());
-    for (const double label : y) {
-        const auto code = static_cast<std::uint16_t>(label);
-        if (!(label >= 0) || label >= classes || static_cast<double>(code) != label)
-            throw std::invalid_argument("y: expected class codes 0.." + std::to_string(classes - 1) +
-                                        ", got " + std::to_string(label));
-        cost.labels.push_back(code);
-    }
-    return std::make_unique<Misclassification>(std::move(cost));
+std::unique_ptr<Objective> make_misclassification(const Targets& targets) {
+    return std::make_unique<Misclassification>(ClassCount{class_codes(targets), targets.classes});
 }
 
 }  // namespace codt

@@ -9,9 +9,11 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/subset.hpp"
+#include "objectives/leaf_limits.hpp"
 #include "terminal/scanner.hpp"
 
 namespace codt {
@@ -19,6 +21,9 @@ namespace codt {
 class Objective {
  public:
     virtual ~Objective() = default;
+
+    const LeafLimits& leaf_limits() const { return leaf_limits_; }
+    void set_leaf_limits(LeafLimits limits) { leaf_limits_ = std::move(limits); }
 
     // Loss of the best leaf for these samples.
     virtual double leaf_loss(const Subset& subset) const = 0;
@@ -71,8 +76,14 @@ class Objective {
     // Whether all losses are whole numbers, so that sums and comparisons of them are exact.
     virtual bool integral() const { return false; }
 
+    // An internal loss may be off by this much, where that can be more than a tiny part of the root's loss.
+    virtual double rounding() const { return 0.0; }
+
     // Internal losses are in units of this much reported loss.
     virtual double unit() const { return 1.0; }
+
+ private:
+    LeafLimits leaf_limits_;
 };
 
 }  // namespace codt

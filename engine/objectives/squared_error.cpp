@@ -11,6 +11,7 @@
 
 #include "bounds/clustering.hpp"
 #include "objectives/cost_tuple.hpp"
+#include "objectives/targets.hpp"
 #include "terminal/squared_error_scan.hpp"
 
 namespace codt {
@@ -91,7 +92,8 @@ class SquaredError final : public CostTupleObjective<Moments> {
     }
 
     std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel) const override {
-        if (kernel.path == KernelPath::scalar) return CostTupleObjective::make_scanner(kernel);
+        if (kernel.path == KernelPath::scalar || leaf_limits().any())
+            return CostTupleObjective::make_scanner(kernel);
         return make_squared_error_scanner(cost().y, kernel.path);
     }
 
@@ -136,7 +138,8 @@ class SquaredError final : public CostTupleObjective<Moments> {
 
 }  // namespace
 
-std::unique_ptr<Objective> make_squared_error(std::span<const double> y) {
+std::unique_ptr<Objective> make_squared_error(const Targets& targets) {
+    const std::span<const double> y = targets.y;
     const auto [low, high] = std::minmax_element(y.begin(), y.end());
     const double range = *high - *low;
     if (!std::isfinite(range * range * static_cast<double>(y.size())))

@@ -91,11 +91,12 @@ GreedyTree PrimalHeuristic::split(const Subset& subset, std::uint32_t feature, s
 GreedyTree PrimalHeuristic::rebuild(const SolutionNode* node, const Subset& subset, std::uint32_t depth,
                                     Worker& worker, StopCondition& stop) const {
     const double leaf = objective_->leaf_loss(subset);
-    if (depth == 0 || leaf <= settings_.lambda || !subset.has_thresholds() || stop.reached())
+    if (depth == 0 || leaf <= settings_.lambda || !objective_->leaf_limits().can_split(subset) ||
+        stop.reached())
         return {leaf, leaf_solution()};
     if (depth > 2 && node && node->kind == SolutionNode::Kind::split) {
         const std::uint32_t groups = subset.groups_up_to(*data_, node->feature, node->threshold);
-        if (groups > 0 && groups < subset.groups(node->feature))
+        if (groups > 0 && objective_->leaf_limits().thresholds(subset, node->feature).contain(groups - 1))
             return split(subset, node->feature, groups - 1, depth, node->left.get(), node->right.get(),
                          worker, stop);
     }
@@ -133,6 +134,7 @@ std::optional<GreedyTree> PrimalHeuristic::alternate(const GreedyTree& incumbent
         for (std::uint32_t f = 0; f < place.subset.features(); ++f) {
             const auto order = place.subset.order(f);
             const auto ends = place.subset.group_end(f);
+            const auto possible = objective_->leaf_limits().thresholds(place.subset, f);
             double sum = all_right;
             std::uint32_t k = 0;
             for (std::uint32_t i = 0; i + 1 < ends.size(); ++i) {
@@ -140,7 +142,7 @@ std::optional<GreedyTree> PrimalHeuristic::alternate(const GreedyTree& incumbent
                     const std::uint32_t row = samples[order[k]];
                     sum += cost[0][row] - cost[1][row];
                 }
-                if (sum >= best) continue;
+                if (sum >= best || !possible.contain(i)) continue;
                 best = sum;
                 feature = f;
                 threshold = i;
@@ -208,16 +210,16 @@ std::optional<GreedyTree> PrimalHeuristic::excursion(const GreedyTree& incumbent
     while (rank + 1 < place.subset.features() && random_.uniform() < 0.6) ++rank;
     std::uint32_t feature = 0;
     while (order.rank[feature] != rank) ++feature;
-    if (place.subset.thresholds(feature) == 0) return std::nullopt;
-    const std::uint32_t count = place.subset.thresholds(feature);
-    auto threshold = static_cast<std::uint32_t>(random_.next() % count);
+    const auto possible = objective_->leaf_limits().thresholds(place.subset, feature);
+    if (possible.first >= possible.end) return std::nullopt;
+    const std::uint32_t count = possible.end - possible.first;
+    std::uint32_t threshold = possible.first + static_cast<std::uint32_t>(random_.next() % count);
     const double kind = random_.uniform();
-    if (kind < 0.25) {
-        threshold = order.threshold[feature];
-    } else if (kind < 0.75) {
-        const std::uint32_t reach = std::max(1u, count / 8);
-        const std::uint32_t low = order.threshold[feature] > reach ? order.threshold[feature] - reach : 0;
-        threshold = std::min(count - 1, low + static_cast<std::uint32_t>(random_.next() % (2 * reach + 1)));
+    if (kind < 0.75) {
+        const std::uint32_t reach = kind < 0.25 ? 0 : std::max(1u, count / 8);
+        const std::uint32_t best = std::clamp(order.threshold[feature], possible.first, possible.end - 1);
+        const std::uint32_t low = best - std::min(reach, best - possible.first);
+        threshold = std::min(possible.end - 1, low + static_cast<std::uint32_t>(random_.next() % (2 * reach + 1)));
     }
     const bool keep = place.solution->kind == SolutionNode::Kind::split && random_.uniform() < 0.5;
     const GreedyTree changed =

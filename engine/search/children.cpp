@@ -29,8 +29,9 @@ void Children::reset(const SearchSettings& settings, const Strategy& strategy, c
     by_lower_.clear();
     first_of_feature_.assign(subset.features(), none);
     for (std::uint32_t f = 0; f < subset.features(); ++f) {
-        if (subset.thresholds(f) == 0) continue;
-        const Slot slot = add_interval(f, 0, subset.thresholds(f) - 1, split_lower);
+        const auto possible = objective.leaf_limits().thresholds(subset, f);
+        if (possible.first >= possible.end) continue;
+        const Slot slot = add_interval(f, possible.first, possible.end - 1, split_lower);
         link(slot, none, none);
         push(slot);
     }
@@ -248,7 +249,7 @@ bool Children::refresh(Slot slot, double cutoff) {
 
 double Children::reach(Slot slot) {
     const Child& child = (*this)[slot];
-    if (!settings_->bounds.similarity()) return 0.0;
+    if (!settings_->bounds.similarity() || !settings_->bounds.monotone) return 0.0;
     double most = 0.0;
     if (child.previous != none && (*this)[child.previous].kind == Child::Kind::interval)
         most = worst_.between(child.feature, (*this)[child.previous].first, child.first);
@@ -258,7 +259,7 @@ double Children::reach(Slot slot) {
 }
 
 double Children::reach(Slot interval, std::uint32_t t) {
-    if (!settings_->bounds.similarity()) return 0.0;
+    if (!settings_->bounds.similarity() || !settings_->bounds.monotone) return 0.0;
     const Child& child = (*this)[interval];
     return std::max(worst_.between(child.feature, child.first, t),
                     worst_.between(child.feature, t, child.last));
@@ -279,7 +280,7 @@ void Children::upper_bounds(std::uint32_t feature, const std::vector<std::uint32
         if ((*this)[slot].kind != Child::Kind::interval) continue;
         const OpenInterval interval = open_interval(slot);
         for (; j < thresholds.size() && thresholds[j] <= interval.last; ++j)
-            inherited_upper_bounds(interval, thresholds[j], worst_, left[j], right[j]);
+            inherited_upper_bounds(interval, thresholds[j], settings_->bounds, worst_, left[j], right[j]);
     }
 }
 
@@ -384,7 +385,7 @@ bool Children::tighten(Slot slot, double cutoff, bool shrink) {
         prune(slot, bound);
         return true;
     }
-    if (shrink && !shrink_interval(interval, target - lambda, worst_)) {
+    if (shrink && settings_->bounds.monotone && !shrink_interval(interval, target - lambda, worst_)) {
         prune(slot, target);
         return true;
     }

@@ -138,7 +138,8 @@ void Search::prepare_branch(Subset subset, const OrNode& parent, double lower, B
 // Create-OR-Node: bounds and the order of the features, unless a leaf is the best tree already.
 void Search::prepare(OrNode& node) const {
     const double leaf = &node == &root_ ? objective_->leaf_loss(node.subset) : node.incumbent;
-    if (node.depth == 0 || !node.subset.has_thresholds() || leaf <= settings_.lambda + settings_.tolerance) {
+    if (node.depth == 0 || !objective_->leaf_limits().can_split(node.subset) ||
+        leaf <= settings_.lambda + settings_.tolerance) {
         node.complete = true;
         node.lower = node.incumbent;
         return;

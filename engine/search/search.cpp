@@ -16,9 +16,24 @@ SearchSettings make_settings(const SearchOptions& options, const Objective& obje
     settings.lambda = options.penalty / objective.unit();
     // Where sums of doubles are compared, differences at rounding level are none.
     const bool exact = objective.integral() && settings.lambda == std::floor(settings.lambda);
-    settings.tolerance = exact ? 0.0 : 1e-12 * std::max(root_loss, settings.lambda);
+    settings.tolerance =
+        exact ? 0.0 : std::max(1e-12 * std::max(root_loss, settings.lambda), objective.rounding());
     settings.bounds = options.bounds;
+    settings.bounds.monotone = !objective.leaf_limits().any();
     return settings;
+}
+
+// Whether every leaf holds as much as it must.
+bool holds_enough(const SolutionNode& node, const std::vector<std::uint32_t>& rows, const Dataset& data,
+                  const Objective& objective) {
+    const LeafLimits& limits = objective.leaf_limits();
+    if (node.kind != SolutionNode::Kind::split) return limits.enough(limits.load(rows));
+    const auto ranks = data.ranks(node.feature);
+    const auto values = data.values(node.feature);
+    std::vector<std::uint32_t> sides[2];
+    for (const std::uint32_t row : rows) sides[values[ranks[row]] <= node.threshold ? 0 : 1].push_back(row);
+    return holds_enough(*node.left, sides[0], data, objective) &&
+           holds_enough(*node.right, sides[1], data, objective);
 }
 
 }  // namespace
@@ -98,6 +113,10 @@ void Search::offer(const Solution& solution) {
         for (const std::int32_t child : {tree.left[i], tree.right[i]})
             depth[static_cast<std::size_t>(child)] = depth[i] + 1;
     }
+    std::vector<std::uint32_t> rows(data_->samples());
+    std::iota(rows.begin(), rows.end(), 0u);
+    if (solution->kind == SolutionNode::Kind::split && !holds_enough(*solution, rows, *data_, *objective_))
+        throw std::invalid_argument("the tree has a leaf that holds less than the limits on leaves ask for");
     const double objective =
         tree.total_loss() / objective_->unit() + static_cast<double>(tree.splits()) * settings_.lambda;
     offer(objective, solution);

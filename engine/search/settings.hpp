@@ -10,6 +10,10 @@ struct BoundSwitches {
     bool interval_shrinking = true;
     bool sub_interval = true;
 
+    // Not a switch: whether taking samples away never makes an optimum worse. It does where leaves must hold
+    // enough (see objectives/leaf_limits.hpp), and bounds that rest on it are then left out.
+    bool monotone = true;
+
     bool similarity() const { return neighborhood || interval_shrinking || sub_interval; }
 };
 

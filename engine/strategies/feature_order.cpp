@@ -30,8 +30,9 @@ FeatureOrder order_features(const Objective& objective, const Subset& subset, bo
     objective.split_scores(subset, [&](std::uint32_t f, const std::vector<double>& scores) {
         if (stop) stop->check();
         if (with_discrepancy) order.discrepancy[f] = positions(scores);
-        if (scores.empty()) return;
-        const auto least = std::min_element(scores.begin(), scores.end());
+        const auto possible = objective.leaf_limits().thresholds(subset, f);
+        if (possible.first >= possible.end) return;
+        const auto least = std::min_element(scores.begin() + possible.first, scores.begin() + possible.end);
         best[f] = *least;
         order.threshold[f] = static_cast<std::uint32_t>(least - scores.begin());
         if (!order.splits || best[f] < best[order.best_feature]) {

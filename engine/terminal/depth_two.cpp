@@ -34,7 +34,7 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
                                        std::min(result.upper, limits.upper) - tolerance);
     result.lower = std::max(limits.lower, bound.any);
     const auto cutoff = [&] { return std::min(result.upper, limits.upper); };
-    if (!subset.has_thresholds() || result.upper <= bound.split + tolerance) {
+    if (!objective_.leaf_limits().can_split(subset) || result.upper <= bound.split + tolerance) {
         result.lower = result.upper;
         return result;
     }
@@ -110,9 +110,9 @@ bool DepthTwoSolver::evaluate(const Subset& subset, std::uint32_t feature, StopC
     for (std::size_t j = 0; j < batch_.size(); ++j) {
         CODT_CHECK(left_[j] >= 0 && right_[j] >= 0);
         CODT_CHECK(j == 0 || batch_[j - 1] < batch_[j]);
-        // L never falls and R never rises along a feature.
-        CODT_CHECK(j == 0 || left_[j - 1] <= left_[j] + settings_.tolerance);
-        CODT_CHECK(j == 0 || right_[j] <= right_[j - 1] + settings_.tolerance);
+        // L never falls and R never rises along a feature, unless leaves must hold enough.
+        CODT_CHECK(j == 0 || !settings_.bounds.monotone || left_[j - 1] <= left_[j] + settings_.tolerance);
+        CODT_CHECK(j == 0 || !settings_.bounds.monotone || right_[j] <= right_[j - 1] + settings_.tolerance);
         splits_.push_back({batch_[j], left_[j], right_[j]});
     }
     return true;

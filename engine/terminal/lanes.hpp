@@ -53,6 +53,14 @@ struct Pack {
             r[i] += x;
         }
     }
+    // *this += value in the lanes that a row of masks (all bits set, or none) tells.
+    CODT_INLINE void add_masked(const T* mask, T value) {
+        for (std::size_t i = 0; i < registers; ++i) {
+            Register x;
+            std::memcpy(&x, mask + i * per_register, Bytes);
+            r[i] += x & value;
+        }
+    }
     CODT_INLINE void add(const Pack& a) {
         for (std::size_t i = 0; i < registers; ++i) r[i] += a.r[i];
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -14,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from codt.limits import count_threads
 from codt.options import ESTIMATOR_OPTIONS, SEARCH_OPTIONS, Task, constraints, refuse_booleans
 from codt.outcome import Outcome, leaf_outcome
+from codt.problem import Importance, prepare_problem
 from codt.progress import Progress, Watcher, live_line
-from codt.search import Search, relative_gap
+from codt.search import Search, Status, relative_gap
 from codt.start import as_tree
 from codt.strategy import Strategy
 from codt.tree import Tree
@@ -44,6 +46,8 @@ class BaseOptimalTree(BaseEstimator):
         *,
         max_depth: int = 3,
         complexity_cost: float = 0.0,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
         strategy: str | Strategy = "dfs-blossom",
         terminal: str = "depth-two",
         depth_two_strategy: str | Strategy = "dfs-blossom",
@@ -66,6 +70,8 @@ class BaseOptimalTree(BaseEstimator):
     ) -> None:
         self.max_depth = max_depth
         self.complexity_cost = complexity_cost
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.strategy = strategy
         self.terminal = terminal
         self.depth_two_strategy = depth_two_strategy
@@ -86,7 +92,7 @@ class BaseOptimalTree(BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _fit(self, X: ArrayLike, y: ArrayLike, initial_tree: object) -> Outcome:
+    def _fit(self, X: ArrayLike, y: ArrayLike, importance: Importance, initial_tree: object) -> Outcome:
         """Run the search and keep what it found, all but the loss and the classes.
 
         What an earlier fit found is forgotten first: an estimator never mixes two fits.
@@ -94,7 +100,7 @@ class BaseOptimalTree(BaseEstimator):
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
         refuse_booleans({option.name: getattr(self, option.name) for option in ESTIMATOR_OPTIONS})
-        outcome = self._run(X, y, initial_tree, perf_counter())
+        outcome = self._run(X, y, importance, initial_tree, perf_counter())
         # The data have been checked; what is left is to record the number and the names of the features.
         validate_data(self, X, skip_check_array=True)
         self.status_ = outcome.status
@@ -111,28 +117,28 @@ class BaseOptimalTree(BaseEstimator):
             print(self._summary())
         return outcome
 
-    def _run(self, X: ArrayLike, y: ArrayLike, initial_tree: object, start: float) -> Outcome:
+    def _run(self, X: ArrayLike, y: ArrayLike, importance: Importance, initial_tree: object, start: float) -> Outcome:
         def time_left() -> float | None:
             # The first look at the data is part of the time.
             return None if self.time_limit is None else max(0.0, self.time_limit - (perf_counter() - start))
 
         options = {option.name: getattr(self, option.name) for option in SEARCH_OPTIONS}
         options |= {"random_state": self.random_state, "memory_limit": self.memory_limit}
-        search = self._continued(X, y, options)
+        search = self._continued(X, y, importance, options)
         if search is None:
             count_threads(self.n_jobs)  # refused before any work is done
             try:
-                search = Search(X, y, task=self._task, time_limit=time_left(), **options)
+                search = Search(X, y, task=self._task, time_limit=time_left(), **vars(importance), **options)
             except TimeoutError:
-                return leaf_outcome(X, y, self._task, "time-limit", self.complexity_cost)
+                return self._leaf(X, y, importance, "time-limit")
             except KeyboardInterrupt:
                 if self.on_interrupt == "raise":
                     raise
-                return leaf_outcome(X, y, self._task, "interrupted", self.complexity_cost)
+                return self._leaf(X, y, importance, "interrupted")
         if self.warm_start:
-            self._unfinished = (search, np.asarray(y).copy(), options)
+            self._unfinished = (search, np.asarray(y).copy(), deepcopy(importance), options)
         if initial_tree is not None:
-            search.offer(as_tree(initial_tree, check_features(X)))
+            search.offer(as_tree(initial_tree, search.samples))
         with live_line(bool(self.verbose)) as show:
             watcher = Watcher(search, self.callback, show) if self.callback or show else None
             try:
@@ -150,16 +156,21 @@ class BaseOptimalTree(BaseEstimator):
                 watcher.report_improvements()
         return Outcome.of(search)
 
-    def _continued(self, X: ArrayLike, y: ArrayLike, options: dict[str, Any]) -> Search | None:
+    def _leaf(self, X: ArrayLike, y: ArrayLike, importance: Importance, status: Status) -> Outcome:
+        problem = prepare_problem(self._task, check_features(X), y, importance)
+        return leaf_outcome(problem, status, self.complexity_cost)
+
+    def _continued(self, X: ArrayLike, y: ArrayLike, importance: Importance, options: dict[str, Any]) -> Search | None:
         """Return the search of the last fit, if this one is to go on with it."""
         search: Search | None
         seen: Any
-        search, seen, used = getattr(self, "_unfinished", (None, None, None))
+        counted: Any
+        search, seen, counted, used = getattr(self, "_unfinished", (None, None, None, None))
         self.__dict__.pop("_unfinished", None)
         if not self.warm_start or search is None or used != options:
             return None
-        same = np.array_equal(search.samples, check_features(X)) and np.array_equal(seen, np.asarray(y))
-        return search if same else None
+        same = np.array_equal(search.given_samples, check_features(X)) and np.array_equal(seen, np.asarray(y))
+        return search if same and importance.same_as(counted) else None
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())

@@ -59,6 +59,11 @@ class Search:
         primal: bool = False,
         memory_limit: int | None = None,
         time_limit: float | None = None,
+        objective: str = "",
+        weights: NDArray[np.float64] | None = None,
+        costs: NDArray[np.float64] | None = None,
+        min_leaf_samples: int = 1,
+        min_leaf_weight: float = 0.0,
     ) -> None: ...
     def run(
         self,

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from codt._base import BaseOptimalTree
-from codt.options import Task
+from codt.problem import Importance, LeafLimits, Problem, prepare_problem
 from codt.search import relative_gap
 from codt.tree import LEAF, Tree
-from codt.validation import Floats, check_features, check_targets
+from codt.validation import Floats, check_features
 
 # Sums of floats that differ by less than this, relative to the loss of the best leaf, count as equal.
 TOLERANCE = 1e-9
@@ -63,7 +63,15 @@ class Certificate:
         return "\n".join(lines)
 
 
-def verify(model: BaseOptimalTree, X: ArrayLike, y: ArrayLike, *, enumerate_trees: bool = False) -> Certificate:
+def verify(
+    model: BaseOptimalTree,
+    X: ArrayLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    sample_costs: ArrayLike | None = None,
+    enumerate_trees: bool = False,
+) -> Certificate:
     """Check a fitted estimator against the data it was fitted to.
 
     The loss is recomputed from the tree's splits alone, and everything that the estimator reports is compared with
@@ -74,8 +82,8 @@ def verify(model: BaseOptimalTree, X: ArrayLike, y: ArrayLike, *, enumerate_tree
     ----------
     model : OptimalTreeClassifier or OptimalTreeRegressor
         A fitted estimator.
-    X, y : array-like
-        The data it was fitted to.
+    X, y, sample_weight, sample_costs : array-like
+        What it was fitted to.
     enumerate_trees : bool, default=False
         Whether to find the optimum independently.
 
@@ -93,14 +101,13 @@ def verify(model: BaseOptimalTree, X: ArrayLike, y: ArrayLike, *, enumerate_tree
     optimum by enumeration: 0
     everything fits
     """
-    samples = check_features(X)
-    tree, task = model.tree_, model._task
-    targets = _targets(model, y, samples)
-    leaves, depth = _route(tree, samples)
-    loss = math.fsum(_loss(targets[leaves == leaf], task) for leaf in np.unique(leaves))
+    tree = model.tree_
+    problem = _problem(model, check_features(X), y, sample_weight, sample_costs)
+    leaves, depth = _route(tree, problem.samples)
+    loss = math.fsum(_loss(problem, np.flatnonzero(leaves == leaf)) for leaf in np.unique(leaves))
     n_splits = int((tree.feature != LEAF).sum())
     objective = loss + model.penalty_ * n_splits
-    slack = TOLERANCE * max(1.0, _loss(targets, task))
+    slack = TOLERANCE * max(1.0, _loss(problem, np.arange(len(leaves))))
 
     problems = []
     if abs(loss - float(model.loss_)) > slack:
@@ -115,10 +122,16 @@ def verify(model: BaseOptimalTree, X: ArrayLike, y: ArrayLike, *, enumerate_tree
         problems.append("some leaves hold no sample")
     if (model.status_ == "optimal") != (model.gap_ == 0.0):
         problems.append(f"the status is {model.status_}, the gap {model.gap_:g}")
-    problems += _wrong_leaves(tree, targets, leaves, slack)
+    limits = problem.leaf_limits(model.min_samples_leaf, model.min_weight_fraction_leaf)
+    problems += _wrong_leaves(tree, problem, leaves, slack)
+    if n_splits:
+        for leaf in np.unique(leaves):
+            held = leaves == leaf
+            if not limits.allow(int(held.sum()), _weight(problem, held)):
+                problems.append(f"leaf {leaf} holds less than min_samples_leaf or min_weight_fraction_leaf ask for")
     optimum = None
     if enumerate_trees:
-        optimum = _enumerate(samples, targets, task, model.max_depth, model.penalty_)
+        optimum = _enumerate(problem, limits, model.max_depth, model.penalty_)
         if model.status_ == "optimal" and abs(optimum - objective) > slack:
             problems.append(f"the optimum is {optimum:g}, not {objective:g}")
         if model.lower_bound_ > optimum + slack:
@@ -134,15 +147,26 @@ def verify(model: BaseOptimalTree, X: ArrayLike, y: ArrayLike, *, enumerate_tree
     )
 
 
-def _targets(model: BaseOptimalTree, y: ArrayLike, samples: Floats) -> Floats:
+def _problem(
+    model: BaseOptimalTree,
+    samples: Floats,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    sample_costs: ArrayLike | None,
+) -> Problem:
     if model._task == "regression":
-        return check_targets(y, samples)
+        if sample_costs is not None:
+            raise ValueError("sample_costs is for classification; expected None in regression.")
+        return prepare_problem("regression", samples, y, Importance(sample_weight))
     labels = np.asarray(y)
     classes = model.classes_
     codes = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
     if len(labels) != len(samples) or not (classes[codes] == labels).all():
         raise ValueError("y: expected one label for each row of X, all of them known from fitting.")
-    return np.asarray(codes, dtype=np.float64)
+    importance = Importance(sample_weight, model.class_weight, model.cost_matrix, sample_costs)
+    problem = prepare_problem("classification", samples, y, importance)
+    of_fitting = np.searchsorted(classes, problem.classes)[problem.targets.astype(np.intp)]
+    return replace(problem, targets=of_fitting.astype(np.float64), classes=classes)
 
 
 def _route(tree: Tree, X: Floats) -> tuple[NDArray[np.intp], int]:
@@ -158,30 +182,48 @@ def _route(tree: Tree, X: Floats) -> tuple[NDArray[np.intp], int]:
     raise ValueError("tree_ is not a tree: a path in it never ends.")
 
 
-def _loss(targets: Floats, task: Task) -> float:
-    """Return the loss of the best leaf."""
-    if task == "classification":
-        return float(len(targets) - np.unique(targets, return_counts=True)[1].max())
-    return math.fsum(np.square(targets - math.fsum(targets) / len(targets)))
+def _loss(problem: Problem, rows: NDArray[np.intp]) -> float:
+    """Return the loss of the best leaf; sums without rounding."""
+    targets = problem.targets[rows]
+    weights = np.ones(len(rows)) if problem.weights is None else problem.weights[rows]
+    if problem.costs is not None:
+        return min(math.fsum(column) for column in problem.costs[rows].T)
+    if problem.task == "classification":
+        total = math.fsum(weights)
+        return min(total, *(math.fsum(weights[targets != code]) for code in np.unique(targets)))
+    total = math.fsum(weights)
+    columns = targets.reshape(len(rows), -1).T
+    return math.fsum(math.fsum(weights * np.square(column - math.fsum(weights * column) / total)) for column in columns)
 
 
-def _wrong_leaves(tree: Tree, targets: Floats, leaves: NDArray[np.intp], slack: float) -> list[str]:
+def _weight(problem: Problem, rows: NDArray[np.bool_]) -> float:
+    return float(rows.sum()) if problem.weights is None else math.fsum(problem.weights[rows])
+
+
+def _wrong_leaves(tree: Tree, problem: Problem, leaves: NDArray[np.intp], slack: float) -> list[str]:
     wrong = []
+    weight = 1.0 if problem.weights is None else float(problem.weights.sum())
     for leaf in np.unique(leaves):
-        here = targets[leaves == leaf]
-        if tree.n_samples[leaf] != len(here):
-            wrong.append(f"leaf {leaf} holds {len(here)} samples, not {tree.n_samples[leaf]}")
-        if tree.task == "classification":
-            counts = np.bincount(here.astype(np.intp), minlength=tree.value.shape[1])
-            if not np.array_equal(counts, tree.value[leaf]):
-                wrong.append(f"leaf {leaf} does not count its samples by class")
-        elif abs(here.mean() - tree.value[leaf, 0]) > slack:
-            wrong.append(f"leaf {leaf} predicts {tree.value[leaf, 0]:g}; its mean is {here.mean():g}")
+        rows = np.flatnonzero(leaves == leaf)
+        _, value, label = problem.leaf(rows)
+        claimed = tree.value[leaf]
+        if tree.n_samples[leaf] != len(rows):
+            wrong.append(f"leaf {leaf} holds {len(rows)} samples, not {tree.n_samples[leaf]}")
+        if tree.task == "regression":
+            if np.abs(value - claimed).max() > slack:
+                wrong.append(f"leaf {leaf} predicts {claimed}; its mean is {value}")
+            continue
+        if np.abs(value - claimed).max() > (0.0 if problem.weights is None else TOLERANCE * weight):
+            wrong.append(f"leaf {leaf} does not count its samples by class")
+        costs = value.sum() - value if problem.costs is None else problem.costs[rows].sum(axis=0)
+        if costs[tree.label[leaf]] > costs[label] + (0.0 if problem.counts_errors else slack):
+            wrong.append(f"leaf {leaf} predicts class {tree.label[leaf]}; class {label} costs less")
     return wrong
 
 
-def _enumerate(X: Floats, targets: Floats, task: Task, depth: int, penalty: float) -> float:
+def _enumerate(problem: Problem, limits: LeafLimits, depth: int, penalty: float) -> float:
     """Return the optimal objective by trying every tree; subproblems met twice are solved once."""
+    X = problem.samples
     n_splits = sum(len(np.unique(column)) - 1 for column in X.T)
     if float(n_splits) ** depth > MOST_SPLITS:
         raise ValueError(
@@ -190,14 +232,19 @@ def _enumerate(X: Floats, targets: Floats, task: Task, depth: int, penalty: floa
         )
     known: dict[tuple[bytes, int], float] = {}
 
+    def enough(rows: NDArray[np.bool_]) -> bool:
+        return limits.allow(int(rows.sum()), _weight(problem, rows))
+
     def best(rows: NDArray[np.bool_], budget: int) -> float:
         key = (rows.tobytes(), budget)
         if key not in known:
-            objective = _loss(targets[rows], task)
+            objective = _loss(problem, np.flatnonzero(rows))
             if budget:
                 for column in X.T:
                     for threshold in np.unique(column[rows])[:-1]:
                         left = column <= threshold
+                        if not (enough(rows & left) and enough(rows & ~left)):
+                            continue
                         objective = min(
                             objective, penalty + best(rows & left, budget - 1) + best(rows & ~left, budget - 1)
                         )

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, _fit_context
 
 from codt._base import BaseOptimalTree
 from codt.options import Task, document_options
+from codt.problem import ClassWeight, Importance
+from codt.progress import Progress
+from codt.strategy import Strategy
 from codt.validation import Floats
 
 
@@ -19,17 +24,24 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
     Parameters
     ----------
     {options}
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, which multiply those of their samples; a class that is not named has weight 1.
+        "balanced" gives all classes the same total weight.
+    cost_matrix : array-like of shape (n_classes, n_classes) or None, default=None
+        What a prediction costs: rows are true classes, columns predicted ones, in the order of ``classes_``; numbers
+        of at least 0, multiplied by the weights. The tree then minimises the total cost. None: every error costs 1.
 
     Attributes
     ----------
     tree_ : Tree
         The best tree found: nodes with feature, threshold, class counts, number of samples and loss.
-    loss_ : int
-        The number of misclassified training samples.
+    loss_ : int or float
+        The number of misclassified training samples; with weights or costs, their total weight or cost.
     objective_ : float
         The loss plus the penalties for branching nodes.
     penalty_ : float
-        The absolute penalty for a branching node: ``complexity_cost`` times the number of samples.
+        The absolute penalty for a branching node: ``complexity_cost`` times the number of samples (with weights,
+        their total weight; with costs, the sum of every sample's largest cost).
     lower_bound_ : float
         No tree within the limits has an objective below this.
     gap_ : float
@@ -66,12 +78,82 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
     """
 
     _task: ClassVar[Task] = "classification"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseOptimalTree._parameter_constraints,
+        "class_weight": [dict, str, None],
+        "cost_matrix": ["array-like", None],
+    }
 
-    loss_: int
+    loss_: float
     classes_: NDArray[Any]
 
+    def __init__(
+        self,
+        *,
+        max_depth: int = 3,
+        complexity_cost: float = 0.0,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        strategy: str | Strategy = "dfs-blossom",
+        terminal: str = "depth-two",
+        depth_two_strategy: str | Strategy = "dfs-blossom",
+        greedy_start: bool = True,
+        primal_heuristics: bool = True,
+        clustering_bound: bool = True,
+        neighborhood_pruning: bool = True,
+        interval_shrinking: bool = True,
+        sub_interval_pruning: bool = True,
+        time_limit: float | None = None,
+        max_expansions: int | None = None,
+        gap_limit: float = 0.0,
+        n_jobs: int | None = 1,
+        memory_limit: float | str | None = None,
+        on_interrupt: str = "raise",
+        callback: Callable[[Progress], object] | None = None,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        class_weight: ClassWeight = None,
+        cost_matrix: ArrayLike | None = None,
+    ) -> None:
+        super().__init__(
+            max_depth=max_depth,
+            complexity_cost=complexity_cost,
+            min_samples_leaf=min_samples_leaf,
+            min_weight_fraction_leaf=min_weight_fraction_leaf,
+            strategy=strategy,
+            terminal=terminal,
+            depth_two_strategy=depth_two_strategy,
+            greedy_start=greedy_start,
+            primal_heuristics=primal_heuristics,
+            clustering_bound=clustering_bound,
+            neighborhood_pruning=neighborhood_pruning,
+            interval_shrinking=interval_shrinking,
+            sub_interval_pruning=sub_interval_pruning,
+            time_limit=time_limit,
+            max_expansions=max_expansions,
+            gap_limit=gap_limit,
+            n_jobs=n_jobs,
+            memory_limit=memory_limit,
+            on_interrupt=on_interrupt,
+            callback=callback,
+            warm_start=warm_start,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.class_weight = class_weight
+        self.cost_matrix = cost_matrix
+
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: ArrayLike, *, initial_tree: object = None) -> OptimalTreeClassifier:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        sample_costs: ArrayLike | None = None,
+        initial_tree: object = None,
+    ) -> OptimalTreeClassifier:
         """Find the optimal tree.
 
         Parameters
@@ -80,6 +162,12 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
             The samples; numbers, without NaN or infinity.
         y : array-like of shape (n_samples,)
             Their labels: numbers or strings.
+        sample_weight : array-like of shape (n_samples,), optional
+            What every sample counts: numbers of at least 0. A weight of 2 is the same as a repeated row, a weight of
+            0 the same as a row that is left out.
+        sample_costs : array-like of shape (n_samples, n_classes), optional
+            What predicting each class (in the order of ``classes_``) would cost for every sample: numbers of at
+            least 0, multiplied by the weights. Instead of ``cost_matrix``.
         initial_tree : Tree, fitted codt estimator or fitted scikit-learn tree, optional
             A tree to start from, no deeper than ``max_depth``: the first incumbent, if it is better than the greedy
             tree. Its leaves are fitted anew.
@@ -89,13 +177,14 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
         self : object
             The fitted estimator.
         """
-        outcome = self._fit(X, y, initial_tree)
-        self.loss_ = round(self.tree_.total_loss)
-        self.classes_ = outcome.classes
+        importance = Importance(sample_weight, self.class_weight, self.cost_matrix, sample_costs)
+        problem = self._fit(X, y, importance, initial_tree).problem
+        self.loss_ = round(self.tree_.total_loss) if problem.counts_errors else self.tree_.total_loss
+        self.classes_ = problem.classes
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the most frequent class of the leaf that each sample reaches.
+        """Return the class of lowest cost, the most frequent one unless errors differ in cost, of each sample's leaf.
 
         Parameters
         ----------
@@ -103,11 +192,11 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
             The samples.
         """
         leaves = self.apply(X)
-        predicted: NDArray[Any] = self.classes_[self.tree_.value.argmax(axis=1)[leaves]]
+        predicted: NDArray[Any] = self.classes_[self.tree_.label[leaves]]
         return predicted
 
     def predict_proba(self, X: ArrayLike) -> Floats:
-        """Return the share of each class in the leaf that each sample reaches.
+        """Return the share of each class, by weight, in the leaf that each sample reaches.
 
         Parameters
         ----------

@@ -12,7 +12,7 @@ from numbers import Integral, Real
 from textwrap import indent, wrap
 from typing import Any, Literal, TypeVar
 
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from codt.strategy import Strategy
 
@@ -48,6 +48,21 @@ SEARCH_OPTIONS = (
         "float >= 0",
         "The penalty for every branching node, relative to the number of samples (classification) or to the"
         " squared error of the best constant prediction (regression). The absolute value is reported too.",
+    ),
+    Option(
+        "min_samples_leaf",
+        1,
+        (Interval(Integral, 1, None, closed="left"), Interval(RealNotInt, 0, 1, closed="neither")),
+        "int >= 1 or float between 0 and 1",
+        "The least number of training samples in a leaf, or their least share of all, rounded up. Only trees that keep"
+        " to it are searched, so some bounds do not hold and the search takes longer.",
+    ),
+    Option(
+        "min_weight_fraction_leaf",
+        0.0,
+        (Interval(Real, 0, 0.5, closed="both"),),
+        "float from 0 to 0.5",
+        "The least share of the total weight in a leaf (of the number of samples, if they have no weights).",
     ),
     Option(
         "strategy",

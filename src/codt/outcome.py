@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from codt.options import Task
-from codt.search import Search, Status, absolute_penalty, prepare_targets
+from codt.problem import Problem, prepare_problem  # noqa: F401 - the second for the example below
+from codt.search import Search, Status, absolute_penalty
 from codt.tree import LEAF, Tree
-from codt.validation import Floats, check_features
+from codt.validation import Floats
 
 
 @dataclass(frozen=True)
@@ -26,7 +24,7 @@ class Outcome:
     n_expansions: int
     trace: Floats
     stats: dict[str, int]
-    classes: NDArray[Any]
+    problem: Problem
 
     @classmethod
     def of(cls, search: Search) -> Outcome:
@@ -40,35 +38,31 @@ class Outcome:
             n_expansions=search.n_expansions,
             trace=search.trace,
             stats=search.stats,
-            classes=search.classes,
+            problem=search.problem,
         )
 
 
-def leaf_outcome(X: ArrayLike, y: ArrayLike, task: Task, status: Status, complexity_cost: float) -> Outcome:
+def leaf_outcome(problem: Problem, status: Status, complexity_cost: float) -> Outcome:
     """Return the outcome of a search that was stopped before the data were sorted: the best leaf, nothing proven.
 
     Examples
     --------
-    >>> outcome = leaf_outcome([[1], [2], [3]], [0, 1, 1], "classification", "time-limit", 0.0)
+    >>> problem = prepare_problem("classification", np.array([[1.0], [2.0], [3.0]]), [0, 1, 1])
+    >>> outcome = leaf_outcome(problem, "time-limit", 0.0)
     >>> outcome.tree.total_loss, outcome.lower_bound
     (1.0, 0.0)
     """
-    targets, classes, scale = prepare_targets(task, y, check_features(X))
-    if task == "classification":
-        value = np.bincount(targets.astype(np.intp), minlength=len(classes)).astype(np.float64)
-        loss = value.sum() - value.max()
-    else:
-        value = np.array([targets.mean()])
-        loss = float(np.square(targets - value[0]).sum())
-    tree = Tree(task, [LEAF], [np.nan], [LEAF], [LEAF], [len(targets)], [loss], value[np.newaxis])
+    loss, value, label = problem.leaf(np.arange(len(problem.targets)))
+    counts = [len(problem.targets)]
+    tree = Tree(problem.task, [LEAF], [np.nan], [LEAF], [LEAF], counts, [loss], value[np.newaxis], [label])
     return Outcome(
         status=status,
         tree=tree,
-        penalty=absolute_penalty(float(complexity_cost), scale),
+        penalty=absolute_penalty(float(complexity_cost), problem.scale),
         complete=False,
         lower_bound=0.0,
         n_expansions=0,
         trace=np.array([[0.0, 0.0, 0.0, loss]]),
         stats={},
-        classes=classes,
+        problem=problem,
     )

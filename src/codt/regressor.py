@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin, _fit_context
 
 from codt._base import BaseOptimalTree
 from codt.options import Task, document_options
+from codt.problem import Importance
 from codt.validation import Floats
 
 
@@ -25,7 +26,7 @@ class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
     tree_ : Tree
         The best tree found: nodes with feature, threshold, mean, number of samples and loss.
     loss_ : float
-        The sum of squared errors on the training samples.
+        The sum of squared errors on the training samples, weighted if they have weights.
     objective_ : float
         The loss plus the penalties for branching nodes.
     penalty_ : float
@@ -69,15 +70,25 @@ class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
     loss_: float
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: ArrayLike, *, initial_tree: object = None) -> OptimalTreeRegressor:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        initial_tree: object = None,
+    ) -> OptimalTreeRegressor:
         """Find the optimal tree.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             The samples; numbers, without NaN or infinity.
-        y : array-like of shape (n_samples,)
-            The numbers to predict.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The numbers to predict. With several columns the squared errors of all of them are summed.
+        sample_weight : array-like of shape (n_samples,), optional
+            What every sample counts: numbers of at least 0. A weight of 2 is the same as a repeated row, a weight of
+            0 the same as a row that is left out.
         initial_tree : Tree, fitted codt estimator or fitted scikit-learn tree, optional
             A tree to start from, no deeper than ``max_depth``: the first incumbent, if it is better than the greedy
             tree. Its leaves are fitted anew.
@@ -87,12 +98,12 @@ class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
         self : object
             The fitted estimator.
         """
-        self._fit(X, y, initial_tree)
+        self._fit(X, y, Importance(sample_weight), initial_tree)
         self.loss_ = self.tree_.total_loss
         return self
 
     def predict(self, X: ArrayLike) -> Floats:
-        """Return the mean of the leaf that each sample reaches.
+        """Return the mean of the leaf that each sample reaches: one number, or one for each column of ``y``.
 
         Parameters
         ----------
@@ -100,5 +111,11 @@ class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
             The samples.
         """
         leaves = self.apply(X)
-        predicted: Floats = self.tree_.value[leaves, 0]
+        means = self.tree_.value
+        predicted: Floats = means[leaves] if means.shape[1] > 1 else means[leaves, 0]
         return predicted
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from numbers import Integral, Real
 from time import perf_counter
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 
 from codt import _core
 from codt.limits import count_threads, memory_in_bytes
 from codt.options import RUN_OPTIONS, SEARCH_OPTIONS, Task, constraints, refuse_booleans
+from codt.problem import ClassWeight, Importance, prepare_problem
 from codt.start import prune_empty_splits
 from codt.strategy import Strategy, resolve_strategy
 from codt.tree import Tree
-from codt.validation import Floats, check_features, check_labels, check_targets
+from codt.validation import Floats, check_features
 
 Status = Literal["optimal", "time-limit", "expansion-limit", "gap-limit", "memory-limit", "interrupted"]
 
@@ -70,11 +71,15 @@ class Search:
     ----------
     X : array-like of shape (n_samples, n_features)
         The samples; numbers, without NaN or infinity.
-    y : array-like of shape (n_samples,)
-        The labels (numbers or strings), or the numbers to predict.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The labels (numbers or strings), or the numbers to predict; those can be several for each sample.
     task : {"classification", "regression"}
         Whether to minimise the misclassified samples or the sum of squared errors.
-    max_depth, complexity_cost, strategy, terminal, depth_two_strategy, greedy_start, primal_heuristics, \
+    sample_weight, class_weight, cost_matrix, sample_costs : optional
+        What the samples count and what errors cost, as in :meth:`codt.OptimalTreeClassifier.fit` and its class;
+        in regression ``sample_weight`` only.
+    max_depth, complexity_cost, min_samples_leaf, min_weight_fraction_leaf, strategy, terminal, depth_two_strategy, \
+greedy_start, primal_heuristics, \
 clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning, random_state, memory_limit
         As in :class:`codt.OptimalTreeClassifier`.
     log_expansions : bool, default=False
@@ -91,8 +96,8 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
     ----------
     task : str
         The task.
-    samples : ndarray of shape (n_samples, n_features)
-        The samples as the search sees them.
+    problem : Problem
+        Samples, targets, weights and costs as the search sees them.
     classes : ndarray
         The labels in the order of their codes; empty in regression.
     penalty : float
@@ -116,8 +121,14 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
         y: ArrayLike,
         *,
         task: Task,
+        sample_weight: ArrayLike | None = None,
+        class_weight: ClassWeight = None,
+        cost_matrix: ArrayLike | None = None,
+        sample_costs: ArrayLike | None = None,
         max_depth: int = 3,
         complexity_cost: float = 0.0,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
         strategy: str | Strategy = "dfs-blossom",
         terminal: str = "depth-two",
         depth_two_strategy: str | Strategy = "dfs-blossom",
@@ -136,19 +147,21 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
         values = {name: value for name, value in locals().items() if name in _CONSTRUCTOR_CONSTRAINTS}
         validate_parameter_constraints(_CONSTRUCTOR_CONSTRAINTS, values, caller_name="Search")
         refuse_booleans(values)
-        samples = check_features(X)
+        self.given_samples = check_features(X)
         self.task: Task = task
-        targets, self.classes, scale = prepare_targets(task, y, samples)
-        self.penalty = absolute_penalty(float(complexity_cost), scale)
+        importance = Importance(sample_weight, class_weight, cost_matrix, sample_costs)
+        self.problem = prepare_problem(task, self.given_samples, y, importance)
+        self.classes = self.problem.classes
+        self.penalty = absolute_penalty(float(complexity_cost), self.problem.scale)
+        limits = self.problem.leaf_limits(min_samples_leaf, min_weight_fraction_leaf)
         self._log_expansions = bool(log_expansions)
         self._status: Status | None = None
-        self.samples = samples
         self._seconds = 0.0
         self._run_since: float | None = None
         start = perf_counter()
         self._core = _core.Search(
-            samples,
-            targets,
+            self.problem.samples,
+            self.problem.targets,
             task=task,
             n_classes=len(self.classes),
             max_depth=int(max_depth),
@@ -167,6 +180,11 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
             primal=bool(primal_heuristics),
             memory_limit=memory_in_bytes(memory_limit),
             time_limit=None if time_limit is None else float(time_limit),
+            objective=self.problem.objective,
+            weights=self.problem.weights,
+            costs=self.problem.costs,
+            min_leaf_samples=limits.samples,
+            min_leaf_weight=limits.weight,
         )
         self._seconds = perf_counter() - start
 
@@ -237,7 +255,7 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
             A tree for these features, no deeper than the depth limit. Only its splits count: its leaves are fitted
             to the data at hand.
         """
-        starting = prune_empty_splits(tree, self.samples)
+        starting = prune_empty_splits(tree, self.problem.samples)
         self._core.offer(
             starting.feature.tolist(),
             starting.threshold.tolist(),
@@ -291,13 +309,23 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
     @property
     def incumbent(self) -> Tree:
         """The best tree found so far."""
-        return Tree(task=self.task, **self._core.tree())
+        arrays = self._core.tree()
+        if self.problem.costs is None:
+            return Tree(task=self.task, **arrays)
+        # The core tells the weight of every class, then the cost of every prediction.
+        value, costs = np.hsplit(arrays["value"], 2)
+        return Tree(task=self.task, **{**arrays, "value": value, "label": costs.argmin(axis=1)})
 
     @property
     def loss(self) -> int | float:
-        """The incumbent's loss without penalties: misclassified samples, or sum of squared errors."""
+        """The incumbent's loss without penalties: misclassified samples, costs, or sum of squared errors."""
         loss = self.incumbent.total_loss
-        return round(loss) if self.task == "classification" else loss
+        return round(loss) if self.problem.counts_errors else loss
+
+    @property
+    def samples(self) -> Floats:
+        """The samples that count, those of weight zero left out."""
+        return self.problem.samples
 
     @property
     def n_expansions(self) -> int:
@@ -345,21 +373,6 @@ def relative_gap(lower: float, upper: float) -> float:
     0.1
     """
     return (upper - lower) / upper if upper > lower else 0.0
-
-
-def prepare_targets(task: Task, y: ArrayLike, samples: Floats) -> tuple[Floats, NDArray[Any], float]:
-    """Return the targets as numbers, the classes they stand for, and the unit of the complexity cost.
-
-    Examples
-    --------
-    >>> prepare_targets("classification", ["a", "b", "b"], np.zeros((3, 1)))
-    (array([0., 1., 1.]), array(['a', 'b'], dtype='<U1'), 3.0)
-    """
-    if task == "classification":
-        codes, classes = check_labels(y, samples)
-        return codes, classes, float(len(codes))
-    targets = check_targets(y, samples)
-    return targets, np.empty(0), float(np.square(targets - targets.mean()).sum())
 
 
 def absolute_penalty(complexity_cost: float, scale: float) -> float:

@@ -34,7 +34,9 @@ class Node:
     loss : float
         What the node would lose as a leaf: misclassified samples or sum of squared errors.
     value : ndarray
-        The training samples per class, or the mean of the targets as the only entry.
+        The training samples (or their weight) per class, or the mean of every target.
+    label : int
+        The index of the class that the node would predict; -1 in regression.
     """
 
     index: int
@@ -46,6 +48,7 @@ class Node:
     n_samples: int
     loss: float
     value: Floats
+    label: int = -1
 
     @property
     def is_leaf(self) -> bool:
@@ -72,8 +75,11 @@ class Tree:
         The number of training samples in every node.
     loss : array of float, shape (node_count,)
         What every node would lose as a leaf.
-    value : array of float, shape (node_count, n_classes) or (node_count, 1)
-        The training samples per class in every node, or the mean of their targets.
+    value : array of float, shape (node_count, n_classes) or (node_count, n_outputs)
+        The training samples (or their weight) per class in every node, or the means of their targets.
+    label : array of int, shape (node_count,), optional
+        The index of the class that every node would predict: where errors differ in cost, not always the most
+        frequent one, which is the default. -1 in regression.
 
     Examples
     --------
@@ -89,7 +95,7 @@ class Tree:
     [2, 1]
     """
 
-    __slots__ = ("_depths", "feature", "left", "loss", "n_samples", "right", "task", "threshold", "value")
+    __slots__ = ("_depths", "feature", "label", "left", "loss", "n_samples", "right", "task", "threshold", "value")
 
     task: Task
     feature: NDArray[np.int32]
@@ -99,6 +105,7 @@ class Tree:
     n_samples: NDArray[np.int64]
     loss: Floats
     value: Floats
+    label: NDArray[np.int32]
     _depths: NDArray[np.int64]
 
     def __init__(
@@ -111,6 +118,7 @@ class Tree:
         n_samples: ArrayLike,
         loss: ArrayLike,
         value: ArrayLike,
+        label: ArrayLike | None = None,
     ) -> None:
         columns: dict[str, tuple[ArrayLike, type[np.generic]]] = {
             "feature": (feature, np.int32),
@@ -124,6 +132,9 @@ class Tree:
         object.__setattr__(self, "task", task)
         for name, (data, dtype) in columns.items():
             object.__setattr__(self, name, _frozen(np.array(data, dtype=dtype)))
+        if label is None:
+            label = self.value.argmax(axis=1) if task == "classification" else np.full(len(self.feature), -1)
+        object.__setattr__(self, "label", _frozen(np.array(label, dtype=np.int32)))
         object.__setattr__(self, "_depths", _frozen(_depths(self.left, self.right)))
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -198,6 +209,7 @@ class Tree:
             n_samples=int(self.n_samples[i]),
             loss=float(self.loss[i]),
             value=self.value[i],
+            label=int(self.label[i]),
         )
 
     def __iter__(self) -> Iterator[Node]:
@@ -256,10 +268,9 @@ class Tree:
                 name = f"x[{node.feature}]" if feature_names is None else feature_names[node.feature]
                 return f"{name} <= {node.threshold:.6g}"
             if self.task == "regression":
-                prediction = f"{node.value[0]:.6g}"
+                prediction = ", ".join(f"{mean:.6g}" for mean in node.value)
             else:
-                code = int(node.value.argmax())
-                prediction = str(code if class_names is None else class_names[code])
+                prediction = str(node.label if class_names is None else class_names[node.label])
             return f"{prediction} (n={node.n_samples}, loss={node.loss:.6g})"
 
         lines: list[str] = []
@@ -282,6 +293,7 @@ class Tree:
             self.n_samples,
             self.loss,
             self.value,
+            self.label,
         )
 
 

@@ -70,22 +70,41 @@ def _encode(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     return classes, codes
 
 
+def check_sample_array(values: object, name: str, shape: tuple[int, ...]) -> Floats:
+    """Return weights or costs as float64: of the given shape, finite and not negative.
+
+    Examples
+    --------
+    >>> check_sample_array([1, 2], "sample_weight", (2,))
+    array([1., 2.])
+    """
+    floats = _as_floats(values, name, ensure_2d=len(shape) == 2)
+    if floats.shape != shape:
+        raise ValueError(f"{name} has shape {floats.shape}; expected {shape}.")
+    if (floats < 0).any():
+        raise ValueError(f"{name} holds {floats.min():g}; expected no negative number.")
+    return floats
+
+
 def check_targets(y: object, X: Floats) -> Floats:
     """Return the numbers to predict as float64; their squares must fit into 64-bit floats.
+
+    A matrix holds several numbers for each sample.
 
     Examples
     --------
     >>> check_targets([1, 2, 3], np.zeros((3, 1)))
     array([1., 2., 3.])
     """
-    targets = _as_floats(_as_column(y, X), "y", ensure_2d=False)
+    matrix = _as_matrix(y, X)
+    targets = _as_floats(_as_column(y, X), "y", ensure_2d=False) if matrix is None else matrix
     largest = float(np.abs(targets).max())
-    if largest * len(targets) > LARGEST_TARGET:
+    if largest * targets.size > LARGEST_TARGET:
         raise ValueError(
-            f"y holds a value of magnitude {largest:g}: the squares of {len(targets)} such values overflow"
-            f" 64-bit floats; expected magnitudes below {LARGEST_TARGET / len(targets):g}. Rescale y."
+            f"y holds a value of magnitude {largest:g}: the squares of {targets.size} such values overflow"
+            f" 64-bit floats; expected magnitudes below {LARGEST_TARGET / targets.size:g}. Rescale y."
         )
-    spread = float(np.ptp(targets))
+    spread = float(np.ptp(targets, axis=0).max())
     if 0 < spread < SMALLEST_SPREAD:
         raise ValueError(
             f"y spans a range of only {spread:g}: squared errors vanish in 64-bit floats;"
@@ -110,6 +129,20 @@ def _as_floats(values: object, name: str, *, ensure_2d: bool) -> Floats:
     except TypeError as error:
         raise TypeError(f"{expected} {error}") from error
     return floats
+
+
+def _as_matrix(y: object, X: Floats) -> Floats | None:
+    """Return targets of several columns; None if there is one."""
+    try:
+        shape: tuple[int, ...] = np.asarray(y).shape
+    except ValueError:  # rows of different lengths, which are refused elsewhere
+        return None
+    if len(shape) != 2 or shape[1] < 2:
+        return None
+    matrix = _as_floats(y, "y", ensure_2d=True)
+    if len(matrix) != len(X):
+        raise ValueError(f"y has {len(matrix)} rows, but X has {len(X)} samples; expected one row for each sample.")
+    return matrix
 
 
 def _first_text(values: object) -> str | None:

@@ -1,0 +1,124 @@
+// Cost-sensitive classification: every sample says what each prediction would cost. Its cost tuple is that
+// row of costs, the loss of a tuple its least entry: the leaf predicts the class of lowest total cost. A cost
+// matrix and weights are special cases; misclassification is the one of cost one for all classes but the
+// sample's own.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "objectives/cost_tuple.hpp"
+#include "objectives/targets.hpp"
+#include "objectives/whole_units.hpp"
+#include "terminal/weighted_two_class_scan.hpp"
+
+namespace codt {
+
+namespace {
+
+struct ClassCost {
+    std::vector<double> costs;  // rows x classes, whole numbers, see whole_units.hpp
+    std::uint32_t classes;
+
+    const double* of(std::uint32_t row) const {
+        return costs.data() + static_cast<std::size_t>(row) * classes;
+    }
+    std::size_t size() const { return classes; }
+    void add(std::uint32_t row, double* c) const {
+        const double* const cost = of(row);
+        for (std::uint32_t i = 0; i < classes; ++i) c[i] += cost[i];
+    }
+    double loss(const double* c) const { return *std::min_element(c, c + classes); }
+    // For costs of one per error the tuple is n - n_i, its mean over all classes but one is n, and this is n
+    // times one less the Gini impurity. For other costs it is the same formula, and no more than a heuristic.
+    double purity(const double* c) const {
+        const double size = classes > 1 ? std::accumulate(c, c + classes, 0.0) / (classes - 1) : 0.0;
+        if (!(size > 0)) return 0.0;
+        double squares = 0;
+        for (std::uint32_t i = 0; i < classes; ++i) squares += (size - c[i]) * (size - c[i]);
+        return squares / size;
+    }
+};
+
+class CostSensitive final : public CostTupleObjective<ClassCost> {
+ public:
+    CostSensitive(ClassCost cost, double unit, const Targets& targets)
+        : CostTupleObjective(std::move(cost)),
+          unit_(unit),
+          labels_(class_codes(targets)),
+          weights_(targets.weights.begin(), targets.weights.end()),
+          original_(targets.costs.begin(), targets.costs.end()) {
+        if (targets.classes != 2) return;
+        for (std::uint32_t row = 0; row < targets.rows(); ++row) {
+            const double* const costs = this->cost().of(row);
+            cheaper_.push_back(costs[1] < costs[0]);
+            difference_.push_back(std::abs(costs[0] - costs[1]));
+            least_.push_back(std::min(costs[0], costs[1]));
+        }
+    }
+
+    // One group costs what a leaf does. More groups cannot do better than the cheapest prediction for every
+    // sample; to find the best k predictions for k groups would be a facility location problem.
+    std::vector<double> clustering_losses(const Subset& subset, std::uint32_t count) const override {
+        double unavoidable = 0;
+        for (const std::uint32_t row : subset.samples()) unavoidable += cost().loss(cost().of(row));
+        std::vector<double> losses(unavoidable > 0 ? count : std::min(count, 2u), unavoidable);
+        losses[0] = leaf_loss(subset);
+        return losses;
+    }
+
+    // A sample adds at most its largest cost. (That its least cost is added in any case would sharpen the
+    // bounds on one side only; with a cost of zero for the right prediction there is no difference.)
+    void worst_costs(const Subset& subset, std::uint32_t f, std::vector<double>& worst) const override {
+        sum_by_group(subset, f, worst, [&](std::uint32_t row) {
+            return *std::max_element(cost().of(row), cost().of(row) + cost().classes);
+        });
+    }
+
+    std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel) const override {
+        if (kernel.path == KernelPath::scalar || leaf_limits().any() || cost().classes != 2)
+            return CostTupleObjective::make_scanner(kernel);
+        return make_weighted_two_class_scanner({cheaper_, difference_, least_}, kernel.path);
+    }
+
+    bool integral() const override { return true; }
+    double unit() const override { return unit_; }
+
+    double reported_loss(std::span<const std::uint32_t> rows) const override {
+        const std::vector<double> value = reported_value(rows);
+        return *std::min_element(value.begin() + cost().classes, value.end());
+    }
+    // The weight of every class, then the cost of every prediction.
+    std::vector<double> reported_value(std::span<const std::uint32_t> rows) const override {
+        const std::size_t classes = cost().classes;
+        std::vector<long double> sums(2 * classes, 0);
+        for (const std::uint32_t row : rows) {
+            sums[labels_[row]] += weights_.empty() ? 1.0 : weights_[row];
+            for (std::size_t c = 0; c < classes; ++c) sums[classes + c] += original_[row * classes + c];
+        }
+        return {sums.begin(), sums.end()};
+    }
+
+ private:
+    double unit_;
+    std::vector<std::uint16_t> labels_;
+    std::vector<double> weights_, original_;
+    // Of two classes: the cheaper prediction, what the other one costs more, and what is lost in any case.
+    std::vector<std::uint16_t> cheaper_;
+    std::vector<double> difference_, least_;
+};
+
+}  // namespace
+
+// The costs are those of the samples with their weights; `weights` themselves are only reported.
+std::unique_ptr<Objective> make_cost_sensitive(const Targets& targets) {
+    double most = 0;
+    for (std::size_t row = 0; row < targets.rows(); ++row) {
+        const auto costs = targets.costs.subspan(row * targets.classes, targets.classes);
+        most += *std::max_element(costs.begin(), costs.end());
+    }
+    WholeNumbers whole = in_whole_units(targets.costs, most);
+    return std::make_unique<CostSensitive>(ClassCost{std::move(whole.values), targets.classes}, whole.unit,
+                                           targets);
+}
+
+}  // namespace codt

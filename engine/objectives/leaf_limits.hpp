@@ -1,0 +1,84 @@
+// The least that a leaf must hold: a number of samples, a weight. They restrict the trees, not the loss, but
+// all who ask an objective for losses need them, so an objective carries them.
+//
+// A split is possible where both sides hold enough: on a sorted feature that is one range of thresholds, so
+// open intervals begin as that range and no other tree is ever looked at. The root may always be a leaf.
+//
+// What this does to the bounds (the subset monotonicity of the paper fails, as more samples allow more
+// splits):
+//   look-ahead, clustering   hold: they bound all trees, and so those that are left;
+//   L(q) <= L(p) + w(p, q)   holds for p < q: the tree of p's left side serves q's, its leaves only grow. So
+//   do
+//                            bounds that rest on it alone (similarity.hpp): L(q) + R(p) - w(p, q) for an
+//                            interval, and those on one side from its larger neighbour;
+//   L(p) <= L(q)             fails for p < q, and with it sub-interval pruning, the neighbourhoods of single
+//                            thresholds and interval shrinking: they are switched off.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "data/subset.hpp"
+
+namespace codt {
+
+struct LeafLimits {
+    std::uint32_t samples = 1;
+    double weight = 0;            // none if zero
+    std::vector<double> weights;  // of every row, if there is a least weight
+
+    bool any() const { return samples > 1 || weight > 0; }
+
+    // What some samples amount to.
+    struct Load {
+        std::uint32_t samples = 0;
+        double weight = 0;
+
+        Load operator-(const Load& part) const { return {samples - part.samples, weight - part.weight}; }
+    };
+    void add(std::uint32_t row, Load& load) const {
+        ++load.samples;
+        if (weight > 0) load.weight += weights[row];
+    }
+    bool enough(const Load& load) const { return load.samples >= samples && load.weight >= weight; }
+    Load load(std::span<const std::uint32_t> rows) const {
+        Load sum;
+        for (const std::uint32_t row : rows) add(row, sum);
+        return sum;
+    }
+
+    // The thresholds of feature f at which both sides hold enough: first <= i < end.
+    struct Thresholds {
+        std::uint32_t first, end;
+        bool contain(std::uint32_t i) const { return first <= i && i < end; }
+    };
+    Thresholds thresholds(const Subset& subset, std::uint32_t f) const {
+        const std::uint32_t count = subset.thresholds(f);
+        if (!any()) return {0, count};
+        const auto ends = subset.group_end(f);
+        Thresholds range{count, 0};
+        const Load whole = load(subset.samples());
+        Load left;
+        std::uint32_t k = 0;
+        for (std::uint32_t i = 0; i < count; ++i) {
+            for (; k < ends[i]; ++k) add(subset.samples()[subset.order(f)[k]], left);
+            if (!enough(left)) continue;
+            if (!enough(whole - left)) break;
+            range.first = std::min(range.first, i);
+            range.end = i + 1;
+        }
+        if (range.end == 0) range.first = 0;
+        return range;
+    }
+
+    bool can_split(const Subset& subset) const {
+        if (!any()) return subset.has_thresholds();
+        for (std::uint32_t f = 0; f < subset.features(); ++f)
+            if (const Thresholds range = thresholds(subset, f); range.first < range.end) return true;
+        return false;
+    }
+};
+
+}  // namespace codt

@@ -1,0 +1,26 @@
+// What is to be predicted, as it comes from outside. An objective is made of it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace codt {
+
+struct Targets {
+    std::span<const double> y;        // rows x outputs: class codes, or numbers
+    std::uint32_t classes = 0;        // of a classification task
+    std::uint32_t outputs = 1;        // columns of y
+    std::span<const double> weights;  // one a row, above zero; empty: all are one
+    std::span<const double> costs;    // rows x classes: of predicting a class; only some objectives have them
+    std::uint32_t min_leaf_samples = 1;
+    double min_leaf_weight = 0;
+
+    std::size_t rows() const { return y.size() / outputs; }
+    double weight(std::size_t row) const { return weights.empty() ? 1.0 : weights[row]; }
+};
+
+// The class codes, checked.
+std::vector<std::uint16_t> class_codes(const Targets& targets);
+
+}  // namespace codt

@@ -1,0 +1,23 @@
+// Solve-D1 (paper, Alg. 4) for two classes with weights, many thresholds at once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "terminal/scanner.hpp"
+
+namespace codt {
+
+// Two classes with any costs are two classes with weights: the cheaper prediction is a sample's class, the
+// difference of the costs its weight, and the lower of the two is lost in any case.
+struct TwoClassWeights {
+    std::span<const std::uint16_t> labels;  // 0 or 1 per row of the data set
+    std::span<const double> weights;        // whole numbers, see objectives/whole_units.hpp
+    std::span<const double> unavoidable;    // the same; empty if nothing is
+};
+
+// The spans must outlive the scanner.
+std::unique_ptr<Scanner> make_weighted_two_class_scanner(const TwoClassWeights& data, KernelPath path);
+
+}  // namespace codt

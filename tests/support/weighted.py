@@ -1,0 +1,287 @@
+"""Small problems with weights, costs, several targets and limits on the leaves, and their optima by brute force.
+
+Everything is exact: floats are taken for the fractions they are, and the objective of every tree is a fraction.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codt import _core
+from tests.support.engine import REGISTRY, Settings
+from tests.support.instances import random_features
+
+Floats = NDArray[np.float64]
+
+#: What can be minimised, by the core's names.
+OBJECTIVES = ("weighted-misclassification", "cost-sensitive", "weighted-squared-error")
+PLAIN_OBJECTIVES = ("misclassification", "squared-error")
+
+
+@dataclass(frozen=True)
+class WeightedInstance:
+    """One learning problem. ``costs`` is None except for the cost-sensitive objective; ``y`` may be a matrix."""
+
+    objective: str
+    X: Floats
+    y: Floats
+    n_classes: int
+    max_depth: int
+    penalty: float
+    weights: Floats | None = None
+    costs: Floats | None = None
+    min_leaf_samples: int = 1
+    min_leaf_weight: float = 0.0
+
+    @property
+    def task(self) -> str:
+        return "regression" if "squared-error" in self.objective else "classification"
+
+    @cached_property
+    def exact_weights(self) -> list[Fraction]:
+        return [Fraction(w) for w in (np.ones(len(self.y)) if self.weights is None else self.weights).tolist()]
+
+    @cached_property
+    def exact_costs(self) -> list[list[Fraction]]:
+        """The cost of every prediction for every row, in classification."""
+        if self.costs is not None:
+            return [[Fraction(cost) for cost in row] for row in self.costs.tolist()]
+        return [
+            [Fraction(0) if c == label else weight for c in range(self.n_classes)]
+            for label, weight in zip(self.y.tolist(), self.exact_weights, strict=True)
+        ]
+
+    def leaf_loss(self, rows: list[int]) -> Fraction:
+        """The exact loss of the best leaf."""
+        if self.task == "classification":
+            return min(sum((self.exact_costs[i][c] for i in rows), Fraction(0)) for c in range(self.n_classes))
+        loss = Fraction(0)
+        for mean, column in zip(self.means(rows), np.atleast_2d(self.y.T), strict=True):
+            loss += sum((self.exact_weights[i] * (Fraction(column[i]) - mean) ** 2 for i in rows), Fraction(0))
+        return loss
+
+    def means(self, rows: list[int]) -> list[Fraction]:
+        """The exact weighted mean of every target."""
+        total = sum((self.exact_weights[i] for i in rows), Fraction(0))
+        return [
+            sum((self.exact_weights[i] * Fraction(column[i]) for i in rows), Fraction(0)) / total
+            for column in np.atleast_2d(self.y.T)
+        ]
+
+    @cached_property
+    def scale(self) -> float:
+        """The size of the objective, which tolerances are relative to."""
+        return max(float(self.leaf_loss(list(range(len(self.y))))), self.penalty)
+
+    @cached_property
+    def slack(self) -> Fraction:
+        """What a sum of floats may be off by: a part of the objective, or of what was summed up for it."""
+        if self.task == "regression":
+            whole = float(sum(self.exact_weights)) * float(np.ptp(self.y, axis=0).max()) ** 2
+        else:
+            whole = float(sum(max(costs) for costs in self.exact_costs))
+        summed = self.scale + 1e-5 * whole
+        return Fraction(1e-10) * Fraction(summed) + Fraction(1, 10**300)
+
+    def holds_enough(self, rows: list[int]) -> bool:
+        """Whether these rows can be a leaf beside another."""
+        weight = sum((self.exact_weights[i] for i in rows), Fraction(0))
+        least = Fraction(self.min_leaf_weight) * (1 - Fraction(1, 10**12))
+        return len(rows) >= self.min_leaf_samples and weight >= least
+
+    def __repr__(self) -> str:
+        """Enough to paste the instance into a new test."""
+        arrays = ", ".join(
+            f"{name}={None if value is None else f'np.array({value.tolist()!r})'}"
+            for name, value in (("X", self.X), ("y", self.y), ("weights", self.weights), ("costs", self.costs))
+        )
+        return (
+            f"WeightedInstance({self.objective!r}, {arrays}, n_classes={self.n_classes}, max_depth={self.max_depth},"
+            f" penalty={self.penalty!r}, min_leaf_samples={self.min_leaf_samples},"
+            f" min_leaf_weight={self.min_leaf_weight})"
+        )
+
+
+def random_weights(rng: np.random.Generator, n: int) -> Floats | None:
+    """Weights of one of many kinds."""
+    kind = int(rng.integers(6))
+    if kind == 0:
+        return None
+    if kind == 1:
+        return rng.integers(1, 5, n).astype(np.float64)
+    if kind == 2:
+        return rng.random(n) + 1e-3
+    if kind == 3:
+        return np.full(n, 0.1)
+    if kind == 4:
+        return np.where(rng.random(n) < 0.3, 1e6, rng.random(n) + 0.5)
+    return rng.choice(np.array([0.25, 1 / 3, 3.0, 1e4]), n)
+
+
+def random_weighted(
+    rng: np.random.Generator,
+    objective: str,
+    *,
+    max_depth: int = 3,
+    max_rows: int = 9,
+    max_features: int = 3,
+    limited: bool = False,
+) -> WeightedInstance:
+    """A random small problem; if limited, one in which leaves must hold more than a sample."""
+    n = int(rng.integers(1, max_rows + 1))
+    X = random_features(rng, n, int(rng.integers(1, max_features + 1)))
+    weights = random_weights(rng, n)
+    classes, costs = 0, None
+    if not objective.startswith(("weighted", "cost")):
+        weights = None
+    if "squared-error" in objective:
+        outputs = int(rng.integers(1, 4)) if objective.startswith("weighted") else 1
+        y = rng.normal(size=(n, outputs)) if rng.random() < 0.5 else rng.integers(-3, 4, (n, outputs)).astype(float)
+        if rng.random() < 0.2:
+            y[rng.integers(n)] *= 1e3
+        if outputs == 1:
+            y = y[:, 0]
+    else:
+        classes = int(rng.integers(1, 5))
+        y = rng.integers(0, classes, n).astype(np.float64)
+        if objective == "cost-sensitive":
+            kind = int(rng.integers(4))
+            if kind == 0:  # a matrix with nothing on its diagonal
+                matrix = rng.integers(0, 5, (classes, classes)).astype(np.float64)
+                np.fill_diagonal(matrix, 0.0)
+                costs = matrix[y.astype(int)]
+            elif kind == 1:  # any matrix
+                costs = rng.random((classes, classes))[y.astype(int)]
+            else:  # every sample its own
+                costs = rng.random((n, classes)) if kind == 2 else rng.integers(0, 4, (n, classes)).astype(np.float64)
+            costs = np.ascontiguousarray(costs * (1.0 if weights is None else weights[:, np.newaxis]))
+            if not costs.any():
+                costs[0, 0] = 1.0
+    free = WeightedInstance(objective, X, y, classes, max_depth, 0.0, weights, costs)
+    penalty = 0.0 if rng.random() < 0.5 else free.scale * float(rng.choice([0.01, 0.05, 0.1, 0.25]))
+    samples = int(rng.integers(2, 5)) if limited and rng.random() < 0.8 else 1
+    weight = 0.0
+    if limited and (samples == 1 or rng.random() < 0.4):
+        weight = float(sum(free.exact_weights)) * float(rng.choice([0.1, 0.25, 0.3]))
+    return replace(free, penalty=penalty, min_leaf_samples=samples, min_leaf_weight=weight)
+
+
+def optimal_objective(instance: WeightedInstance) -> Fraction:
+    """The least objective, by trying every tree."""
+    n = len(instance.y)
+    sides = {
+        sum(1 << i for i in range(n) if instance.X[i, f] <= value)
+        for f in range(instance.X.shape[1])
+        for value in instance.X[:, f].tolist()
+    }
+    penalty = Fraction(instance.penalty)
+    leaves: dict[int, Fraction] = {}
+    possible: dict[int, bool] = {}
+    known: dict[tuple[int, int], Fraction] = {}
+
+    def leaf(rows: int) -> Fraction:
+        if rows not in leaves:
+            leaves[rows] = instance.leaf_loss([i for i in range(n) if rows >> i & 1])
+        return leaves[rows]
+
+    def leaf_is_possible(rows: int) -> bool:
+        if rows not in possible:
+            possible[rows] = instance.holds_enough([i for i in range(n) if rows >> i & 1])
+        return possible[rows]
+
+    def best(rows: int, depth: int) -> Fraction:
+        if (rows, depth) not in known:
+            least = leaf(rows)
+            if depth:
+                for left in {rows & side for side in sides} - {0, rows}:
+                    if not (leaf_is_possible(left) and leaf_is_possible(rows ^ left)):
+                        continue
+                    least = min(least, penalty + best(left, depth - 1) + best(rows ^ left, depth - 1))
+            known[rows, depth] = least
+        return known[rows, depth]
+
+    return best((1 << n) - 1, instance.max_depth)
+
+
+def make_search(instance: WeightedInstance, settings: Settings, **replaced: Any) -> Any:
+    """The compiled search for an instance."""
+    arguments: dict[str, Any] = asdict(settings)
+    del arguments["threads"]
+    arguments["strategy"] = REGISTRY[settings.strategy]
+    arguments["depth_two_strategy"] = REGISTRY[settings.depth_two_strategy]
+    arguments.update(
+        task=instance.task,
+        n_classes=instance.n_classes,
+        max_depth=instance.max_depth,
+        penalty=instance.penalty,
+        log_expansions=False,
+        objective=instance.objective,
+        weights=instance.weights,
+        costs=instance.costs,
+        min_leaf_samples=instance.min_leaf_samples,
+        min_leaf_weight=instance.min_leaf_weight,
+    )
+    arguments.update(replaced)
+    return _core.Search(instance.X, instance.y, **arguments)
+
+
+def tree_objective(tree: Mapping[str, Any], instance: WeightedInstance) -> Fraction:
+    """The exact objective of a tree, from its splits alone; checks what it claims about its nodes."""
+    slack = instance.slack
+    total = Fraction(0)
+    pending = [(0, list(range(len(instance.y))), 0)]
+    while pending:
+        node, rows, depth = pending.pop()
+        assert depth <= instance.max_depth
+        loss = instance.leaf_loss(rows)
+        assert tree["n_samples"][node] == len(rows)
+        assert abs(Fraction(float(tree["loss"][node])) - loss) <= slack, f"node {node}: {tree['loss'][node]}"
+        check_value(tree["value"][node].tolist(), rows, instance)
+        feature = int(tree["feature"][node])
+        if feature < 0:
+            assert node == 0 or instance.holds_enough(rows), f"leaf {node} holds too little: {rows}"
+            total += loss
+            continue
+        left = [i for i in rows if instance.X[i, feature] <= tree["threshold"][node]]
+        right = [i for i in rows if i not in left]
+        assert left, f"node {node} sends nothing to the left"
+        assert right, f"node {node} sends nothing to the right"
+        total += Fraction(instance.penalty)
+        pending += [(int(tree["left"][node]), left, depth + 1), (int(tree["right"][node]), right, depth + 1)]
+    return total
+
+
+def check_value(value: list[float], rows: list[int], instance: WeightedInstance) -> None:
+    """Check the means, or the weight per class and the cost per prediction, of a node."""
+    if instance.task == "regression":
+        expected = instance.means(rows)
+    else:
+        expected = [
+            sum((instance.exact_weights[i] for i in rows if instance.y[i] == c), Fraction(0))
+            for c in range(instance.n_classes)
+        ]
+        if instance.costs is not None:
+            expected += [
+                sum((instance.exact_costs[i][c] for i in rows), Fraction(0)) for c in range(instance.n_classes)
+            ]
+    assert len(value) == len(expected)
+    for found, exact in zip(value, expected, strict=True):
+        assert math.isclose(found, float(exact), rel_tol=1e-12, abs_tol=1e-9), (value, expected)
+
+
+def check_optimal(search: Any, instance: WeightedInstance, optimum: Fraction) -> None:
+    """Check a finished search against the optimum, and its tree."""
+    assert search.complete
+    slack = instance.slack
+    objective = tree_objective(search.tree(), instance)
+    assert abs(objective - optimum) <= slack, f"tree: {float(objective)}, oracle: {float(optimum)}"
+    assert abs(Fraction(search.upper_bound) - optimum) <= slack, f"{search.upper_bound}, oracle: {float(optimum)}"
+    assert search.lower_bound == search.upper_bound
