@@ -17,6 +17,7 @@ from importlib.metadata import version as _version
 
 from codt.certificate import Certificate, verify
 from codt.classifier import OptimalTreeClassifier
+from codt.interop import from_sklearn, to_sklearn
 from codt.progress import Progress
 from codt.regressor import OptimalTreeRegressor
 from codt.search import Search
@@ -35,6 +36,8 @@ __all__ = [
     "Strategy",
     "Tree",
     "__version__",
+    "from_sklearn",
     "strategies",
+    "to_sklearn",
     "verify",
 ]

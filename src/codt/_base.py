@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from codt.interop import to_sklearn
 from codt.limits import count_threads
 from codt.options import ESTIMATOR_OPTIONS, SEARCH_OPTIONS, Task, constraints, refuse_booleans
 from codt.outcome import Outcome, leaf_outcome
@@ -18,6 +19,7 @@ from codt.progress import Progress, Watcher, live_line
 from codt.search import Search, relative_gap
 from codt.start import as_tree
 from codt.strategy import Strategy
+from codt.structure import decision_path, feature_importances
 from codt.tree import Tree
 from codt.validation import Floats, check_features
 
@@ -188,6 +190,40 @@ class BaseOptimalTree(BaseEstimator):
         samples = check_features(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         return self.tree_.apply(samples)
+
+    def decision_path(self, X: ArrayLike) -> Any:
+        """Return which nodes of ``tree_`` each sample passes, as a sparse matrix of zeros and ones.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        """
+        leaves = self.apply(X)
+        return decision_path(self.tree_, leaves)
+
+    def get_depth(self) -> int:
+        """Return the depth of ``tree_``: the largest number of tests between the root and a leaf."""
+        check_is_fitted(self)
+        return self.tree_.depth
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves of ``tree_``."""
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """The share of each feature in the decrease of Gini impurity or squared error; they sum to 1, or are all 0."""
+        check_is_fitted(self)
+        return feature_importances(self.tree_, self.n_features_in_)
+
+    def to_sklearn(self) -> Any:
+        """Return a fitted scikit-learn tree that predicts the same for all training samples.
+
+        See :func:`codt.to_sklearn`.
+        """
+        return to_sklearn(self)
 
     def export_text(self) -> str:
         """Draw ``tree_`` as text, with the names of the features and classes where they are known."""

@@ -12,7 +12,7 @@ from codt._base import BaseOptimalTree
 from codt.options import Task
 from codt.search import relative_gap
 from codt.tree import LEAF, Tree
-from codt.validation import Floats, check_features, check_targets
+from codt.validation import Floats, as_column, check_features, check_targets
 
 # Sums of floats that differ by less than this, relative to the loss of the best leaf, count as equal.
 TOLERANCE = 1e-9
@@ -137,10 +137,10 @@ def verify(model: BaseOptimalTree, X: ArrayLike, y: ArrayLike, *, enumerate_tree
 def _targets(model: BaseOptimalTree, y: ArrayLike, samples: Floats) -> Floats:
     if model._task == "regression":
         return check_targets(y, samples)
-    labels = np.asarray(y)
+    labels = as_column(y, samples)
     classes = model.classes_
     codes = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
-    if len(labels) != len(samples) or not (classes[codes] == labels).all():
+    if not (classes[codes] == labels).all():
         raise ValueError("y: expected one label for each row of X, all of them known from fitting.")
     return np.asarray(codes, dtype=np.float64)
 

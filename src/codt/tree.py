@@ -74,6 +74,9 @@ class Tree:
         What every node would lose as a leaf.
     value : array of float, shape (node_count, n_classes) or (node_count, 1)
         The training samples per class in every node, or the mean of their targets.
+    below, above : array of float, shape (node_count,), optional
+        The largest training value that every test sends left, and the smallest that it sends right; NaN in leaves,
+        and everywhere if not known.
 
     Examples
     --------
@@ -89,7 +92,19 @@ class Tree:
     [2, 1]
     """
 
-    __slots__ = ("_depths", "feature", "left", "loss", "n_samples", "right", "task", "threshold", "value")
+    __slots__ = (
+        "_depths",
+        "above",
+        "below",
+        "feature",
+        "left",
+        "loss",
+        "n_samples",
+        "right",
+        "task",
+        "threshold",
+        "value",
+    )
 
     task: Task
     feature: NDArray[np.int32]
@@ -99,6 +114,8 @@ class Tree:
     n_samples: NDArray[np.int64]
     loss: Floats
     value: Floats
+    below: Floats
+    above: Floats
     _depths: NDArray[np.int64]
 
     def __init__(
@@ -111,7 +128,10 @@ class Tree:
         n_samples: ArrayLike,
         loss: ArrayLike,
         value: ArrayLike,
+        below: ArrayLike | None = None,
+        above: ArrayLike | None = None,
     ) -> None:
+        unknown = np.full(np.shape(feature), np.nan)
         columns: dict[str, tuple[ArrayLike, type[np.generic]]] = {
             "feature": (feature, np.int32),
             "threshold": (threshold, np.float64),
@@ -120,6 +140,8 @@ class Tree:
             "n_samples": (n_samples, np.int64),
             "loss": (loss, np.float64),
             "value": (value, np.float64),
+            "below": (unknown if below is None else below, np.float64),
+            "above": (unknown if above is None else above, np.float64),
         }
         object.__setattr__(self, "task", task)
         for name, (data, dtype) in columns.items():
@@ -282,6 +304,8 @@ class Tree:
             self.n_samples,
             self.loss,
             self.value,
+            self.below,
+            self.above,
         )
 
 
