@@ -17,7 +17,7 @@ import pytest
 import codt
 
 ROOT = Path(__file__).parent.parent
-MODULES = ["codt", *sorted(f"codt.{module.name}" for module in pkgutil.iter_modules(codt.__path__))]
+MODULES = ["codt", *sorted(module.name for module in pkgutil.walk_packages(codt.__path__, "codt."))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 README = ROOT / "README.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)

@@ -17,6 +17,7 @@ from importlib.metadata import version as _version
 
 from codt.certificate import Certificate, verify
 from codt.classifier import OptimalTreeClassifier
+from codt.export import from_json
 from codt.interop import from_sklearn, to_sklearn
 from codt.progress import Progress
 from codt.regressor import OptimalTreeRegressor
@@ -36,6 +37,7 @@ __all__ = [
     "Strategy",
     "Tree",
     "__version__",
+    "from_json",
     "from_sklearn",
     "strategies",
     "to_sklearn",

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from codt.interop import to_sklearn
 from codt.limits import count_threads
 from codt.options import ESTIMATOR_OPTIONS, SEARCH_OPTIONS, Task, constraints, refuse_booleans
 from codt.outcome import Outcome, leaf_outcome
+from codt.presentation import PresentationMixin
 from codt.progress import Progress, Watcher, live_line
 from codt.search import Search, relative_gap
 from codt.start import as_tree
@@ -24,7 +24,7 @@ from codt.tree import Tree
 from codt.validation import Floats, check_features
 
 
-class BaseOptimalTree(BaseEstimator):
+class BaseOptimalTree(PresentationMixin, BaseEstimator):
     """Parameters, fitting and reporting for both tasks."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(ESTIMATOR_OPTIONS)
@@ -217,18 +217,3 @@ class BaseOptimalTree(BaseEstimator):
         """The share of each feature in the decrease of Gini impurity or squared error; they sum to 1, or are all 0."""
         check_is_fitted(self)
         return feature_importances(self.tree_, self.n_features_in_)
-
-    def to_sklearn(self) -> Any:
-        """Return a fitted scikit-learn tree that predicts the same for all training samples.
-
-        See :func:`codt.to_sklearn`.
-        """
-        return to_sklearn(self)
-
-    def export_text(self) -> str:
-        """Draw ``tree_`` as text, with the names of the features and classes where they are known."""
-        check_is_fitted(self)
-        return self.tree_.to_text(
-            feature_names=getattr(self, "feature_names_in_", None),
-            class_names=getattr(self, "classes_", None),
-        )

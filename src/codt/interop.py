@@ -232,7 +232,7 @@ def _as_64_bits(threshold: float) -> float:
     (1.0, True)
     """
     largest = np.float32(threshold)
-    if largest > threshold:
+    if float(largest) > threshold:  # NumPy alone would compare 32 bits
         largest = np.nextafter(largest, np.float32(-np.inf))
     following = np.nextafter(largest, np.float32(np.inf))
     if not np.isfinite(following):  # whatever is larger is refused by scikit-learn

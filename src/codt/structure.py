@@ -21,7 +21,8 @@ def predicted_codes(tree: Tree) -> NDArray[np.intp]:
     >>> predicted_codes(OptimalTreeClassifier(max_depth=1).fit([[1], [2], [5]], ["a", "a", "b"]).tree_)
     array([0, 0, 1])
     """
-    return tree.value.argmax(axis=1)
+    codes: NDArray[np.intp] = tree.value.argmax(axis=1)
+    return codes
 
 
 def parents(tree: Tree) -> NDArray[np.intp]:
@@ -97,9 +98,12 @@ def decision_path(tree: Tree, leaves: NDArray[np.intp]) -> Any:
            [1, 0, 1]])
     """
     above = parents(tree)
-    paths: dict[int, list[int]] = {-1: []}
-    for node in range(tree.node_count):  # preorder: the path to the parent is known
-        paths[node] = [*paths[int(above[node])], node]
+    paths: dict[int, list[int]] = {}
+    for leaf in np.unique(leaves):
+        path = [int(leaf)]
+        while path[-1] != 0:
+            path.append(int(above[path[-1]]))
+        paths[int(leaf)] = path[::-1]
     found = [paths[int(leaf)] for leaf in leaves]
     ends = np.cumsum([0, *map(len, found)])
     columns = np.concatenate(found)

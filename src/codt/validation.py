@@ -111,7 +111,11 @@ def _as_floats(values: object, name: str, *, ensure_2d: bool) -> Floats:
             floats: Floats = check_array(numbers, dtype=np.float64, order="C", ensure_2d=ensure_2d, input_name=name)
     except ValueError as error:
         text = _first_text(values)
-        details = f"{error}{_place_of_the_first(numbers, getattr(values, 'columns', None))}" if text is None else f"Got text: {text!r}."
+        details = (
+            f"{error}{_place_of_the_first(numbers, getattr(values, 'columns', None))}"
+            if text is None
+            else f"Got text: {text!r}."
+        )
         raise ValueError(f"{expected} {details}") from error
     except TypeError as error:
         raise TypeError(f"{expected} {error}") from error
@@ -143,7 +147,7 @@ def _missing_entries(labels: NDArray[Any]) -> NDArray[np.intp]:
     if labels.dtype.kind != "O":
         return np.empty(0, dtype=np.intp)
     missing = (
-        label is None or type(label).__name__ in {"NAType", "NaTType"} or (isinstance(label, float) and label != label)
+        label is None or type(label).__name__ in {"NAType", "NaTType"} or (isinstance(label, float) and np.isnan(label))
         for label in labels
     )
     return np.flatnonzero(np.fromiter(missing, dtype=bool, count=len(labels)))
@@ -155,7 +159,7 @@ def _without_extension(y: Any) -> Any:
     NumPy would make floats or objects of them, and labels should come back as what they were. Missing numbers become
     NaN, and other missing entries stay what they are, to be found later.
     """
-    dtype = getattr(y, "dtype", None)
+    dtype: Any = getattr(y, "dtype", None)
     if isinstance(dtype, np.dtype) or not (hasattr(y, "isna") and hasattr(y, "to_numpy")):
         return y
     plain = np.dtype(getattr(dtype, "numpy_dtype", object))
