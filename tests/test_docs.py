@@ -23,7 +23,12 @@ README = ROOT / "README.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
 #: Modules and examples that need a library which is not a dependency of codt itself.
-NEEDS = {"codt.cli": "typer", "plot_optimal_vs_cart": "matplotlib"}
+NEEDS = {
+    "codt.cli": "typer",
+    "codt.pictures.plotting": "matplotlib",
+    "codt.export.sql": "pandas",
+    "plot_optimal_vs_cart": "matplotlib",
+}
 
 
 def documented(name: str) -> list[doctest.DocTest]:

@@ -19,6 +19,7 @@ from codt.certificate import Certificate, verify
 from codt.classifier import OptimalTreeClassifier
 from codt.export import from_json
 from codt.interop import from_sklearn, to_sklearn
+from codt.pictures import plot_trace, plot_tree, tree_svg
 from codt.progress import Progress
 from codt.regressor import OptimalTreeRegressor
 from codt.search import Search
@@ -39,7 +40,10 @@ __all__ = [
     "__version__",
     "from_json",
     "from_sklearn",
+    "plot_trace",
+    "plot_tree",
     "strategies",
     "to_sklearn",
+    "tree_svg",
     "verify",
 ]

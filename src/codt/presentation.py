@@ -11,6 +11,7 @@ from codt.export.json_model import to_json
 from codt.export.python_source import to_python
 from codt.export.sql import Dialect, to_sql
 from codt.interop import to_sklearn
+from codt.pictures.notebook import fitted_html
 
 
 class PresentationMixin:
@@ -61,3 +62,15 @@ class PresentationMixin:
             How names and texts are quoted: as the standard says, or with backticks.
         """
         return to_sql(self, dialect=dialect)
+
+    def _repr_html_inner(self) -> str:
+        """Return what notebooks show: the tree and what is proven, or scikit-learn's diagram before fit."""
+        if hasattr(self, "tree_"):
+            return fitted_html(self)
+        return str(super()._repr_html_inner())  # type: ignore[misc]
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)  # type: ignore[misc]
+        if "text/html" in bundle:
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
