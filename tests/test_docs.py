@@ -25,6 +25,8 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```", README.read_text(encoding="utf-8")
 #: Modules and examples that need a library which is not a dependency of codt itself.
 NEEDS = {
     "codt.cli": "typer",
+    "codt.commands.files": "pyarrow",
+    "codt.commands.model_commands": "typer",
     "codt.pictures.plotting": "matplotlib",
     "codt.export.sql": "pandas",
     "plot_optimal_vs_cart": "matplotlib",

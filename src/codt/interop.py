@@ -11,9 +11,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.tree import BaseDecisionTree, DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.tree._tree import NODE_DTYPE
-from sklearn.tree._tree import Tree as SklearnTree
 from sklearn.utils.validation import check_is_fitted
 
 from codt.options import MAX_DEPTH
@@ -56,13 +53,16 @@ def to_sklearn(model: Any) -> Any:
     >>> to_sklearn(model).predict([[3], [4]]).tolist()
     ['a', 'b']
     """
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor  # noqa: PLC0415 - slow to import
+    from sklearn.tree import _tree as sklearn_tree  # noqa: PLC0415
+
     check_is_fitted(model)
     ours: Tree = model.tree_
     n_features = int(model.n_features_in_)
     classification = ours.task == "classification"
     weights = ours.value.sum(axis=1) if classification else ours.n_samples.astype(np.float64)
 
-    nodes = np.zeros(ours.node_count, dtype=NODE_DTYPE)
+    nodes = np.zeros(ours.node_count, dtype=sklearn_tree.NODE_DTYPE)
     leaf = ours.feature == LEAF
     nodes["left_child"] = ours.left
     nodes["right_child"] = ours.right
@@ -77,7 +77,7 @@ def to_sklearn(model: Any) -> Any:
     else:
         values = ours.value[:, :, np.newaxis]
         widths = np.ones(ours.value.shape[1], dtype=np.intp)
-    inner = SklearnTree(n_features, widths, len(widths))
+    inner = sklearn_tree.Tree(n_features, widths, len(widths))
     inner.__setstate__(
         {
             "max_depth": ours.depth,
@@ -146,6 +146,8 @@ def from_sklearn(model: Any) -> OptimalTreeClassifier | OptimalTreeRegressor:
     >>> model.predict([[3], [4]]).tolist(), model.loss_
     (['a', 'b'], 0)
     """
+    from sklearn.tree import BaseDecisionTree  # noqa: PLC0415 - slow to import
+
     from codt.classifier import OptimalTreeClassifier  # noqa: PLC0415 - the estimators offer this module's functions
     from codt.regressor import OptimalTreeRegressor  # noqa: PLC0415
 
