@@ -29,13 +29,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Tables and models, made once."""
     place = tmp_path_factory.mktemp("models")
     iris = load_iris(as_frame=True)
-    table = iris.data.assign(kind=iris.target_names[iris.target])
-    table.to_csv(place / "iris.csv", index=False)
+    iris.data.assign(kind=iris.target_names[iris.target]).to_csv(place / "iris.csv", index=False)
     diabetes = load_diabetes(as_frame=True)
     diabetes.data.assign(y=diabetes.target).to_csv(place / "diabetes.csv", index=False)
-    for name, target in (("iris", "kind"), ("diabetes", "y")):
+    for name, table, target, depth in (
+        ("iris", "iris", "kind", 2),
+        ("deep", "iris", "kind", 4),
+        ("diabetes", "diabetes", "y", 2),
+    ):
         code, output = run(
-            "fit", place / f"{name}.csv", "--target", target, "--depth", 2, "--out", place / f"{name}.json"
+            "fit", place / f"{table}.csv", "--target", target, "--depth", depth, "--out", place / f"{name}.json"
         )
         assert code == 0, output
     return place
@@ -191,7 +194,7 @@ def test_verify_tells_right_from_wrong_by_its_exit_code(folder: Path) -> None:
         (["show", "{}/iris.json", "--as", "pickle"], "pickle"),
         (["verify", "{}/iris.json", "{}/iris.csv", "--target", "colour"], "colour"),
         (["verify", "{}/iris.json", "{}/diabetes.csv", "--target", "y"], "petal"),
-        (["verify", "{}/diabetes.json", "{}/diabetes.csv", "--target", "y", "--enumerate"], "enumerate"),
+        (["verify", "{}/deep.json", "{}/iris.csv", "--target", "kind", "--enumerate"], "enumerate"),
         (["explain", "{}/iris.json", "{}/diabetes.csv", "--target", "y"], "petal"),
         (["explain", "{}/iris.json", "{}/iris.csv"], "target"),
     ],
