@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import signal
 import socket
 import sqlite3
 import subprocess
@@ -16,6 +18,7 @@ import pytest
 pytest.importorskip("typer")
 pytest.importorskip("pandas")
 
+import numpy as np
 import pandas
 from sklearn.datasets import load_diabetes, load_iris
 from typer.testing import CliRunner
@@ -262,25 +265,31 @@ def test_help_has_examples(command: str) -> None:
     assert f"codt {command} " in output.partition("Examples:")[2]
 
 
-def test_progress_is_shown_on_a_terminal(folder: Path) -> None:
-    pty = pytest.importorskip("pty")
-    import os
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX terminals and signals")
+def test_progress_is_shown_on_a_terminal_and_ctrl_c_keeps_the_best_tree(folder: Path) -> None:
+    import pty
 
+    rng = np.random.default_rng(0)
+    hard = pandas.DataFrame(rng.normal(size=(1500, 9))).assign(y=rng.integers(0, 2, 1500))
+    hard.to_csv(folder / "hard.csv", index=False)
+    arguments = ["fit", str(folder / "hard.csv"), "--target", "y", "--depth", "6", "--time-limit", "120"]
+    # Where the suite runs in the background, Ctrl-C is ignored from the start.
+    script = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from codt.cli import app; app()"
     main, other = pty.openpty()
-    code = (
-        "import numpy as np, pandas as pd, sys; r = np.random.default_rng(0);"
-        "pd.DataFrame(r.normal(size=(1500, 9))).assign(y=r.integers(0, 2, 1500)).to_csv(sys.argv[1], index=False)"
-    )
-    subprocess.run([sys.executable, "-c", code, str(folder / "hard.csv")], check=True)
-    arguments = ["fit", str(folder / "hard.csv"), "--target", "y", "--depth", "6", "--time-limit", "1.5"]
-    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
-    done = subprocess.Popen(
-        [sys.executable, "-m", "codt", *arguments], stdout=subprocess.PIPE, stderr=other, env=environment
-    )
-    report, _ = done.communicate()
+    with subprocess.Popen(
+        [sys.executable, "-c", script, *arguments, "--out", str(folder / "hard.json")],
+        stdout=subprocess.PIPE,
+        stderr=other,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
+    ) as child:
+        shown = ""
+        while "expansions/s" not in shown:
+            shown += os.read(main, 10_000).decode(errors="replace")
+        child.send_signal(signal.SIGINT)
+        report, _ = child.communicate()
     os.close(other)
-    shown = os.read(main, 100_000).decode(errors="replace")
     os.close(main)
-    assert b"time-limit" in report
     assert "lower bound" in shown
-    assert "expansions/s" in shown
+    assert child.returncode == 0
+    assert b"interrupted" in report
+    assert from_json((folder / "hard.json").read_text()).status_ == "interrupted"

@@ -106,6 +106,18 @@ def test_the_page_is_complete_in_itself_and_names_are_no_markup(case: Any) -> No
     assert "{data}" not in page
 
 
+def test_classes_keep_their_places_where_the_data_hold_fewer() -> None:
+    model, X, y = iris()
+    some = y != "setosa"
+    data = data_of(explanation_page(model, X[some], y[some]))
+    optimal, cart = data["trees"]
+    assert cart["nodes"][0]["counts"] == [0, 50, 50]
+    assert optimal["nodes"][0]["counts"] == [50, 50, 50]
+    assert optimal["nodes"][0]["n_rows"] == 100
+    with pytest.raises(ValueError, match="'other'"):
+        explanation_page(model, X[:2], ["setosa", "other"])
+
+
 def test_a_tree_of_depth_zero_is_explained_too() -> None:
     page = explanation_page(OptimalTreeClassifier(max_depth=0).fit([[1], [2]], ["a", "b"]), [[1], [2]], ["a", "b"])
     assert len(data_of(page)["trees"][1]["nodes"]) == 1

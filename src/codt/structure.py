@@ -98,13 +98,14 @@ def decision_path(tree: Tree, leaves: NDArray[np.intp]) -> Any:
            [1, 0, 1]])
     """
     above = parents(tree)
-    paths: dict[int, list[int]] = {}
-    for leaf in np.unique(leaves):
+    reached, which = np.unique(leaves, return_inverse=True)
+    columns: list[int] = []
+    ends = [0]
+    for leaf in reached:
         path = [int(leaf)]
         while path[-1] != 0:
             path.append(int(above[path[-1]]))
-        paths[int(leaf)] = path[::-1]
-    found = [paths[int(leaf)] for leaf in leaves]
-    ends = np.cumsum([0, *map(len, found)])
-    columns = np.concatenate(found)
-    return csr_matrix((np.ones(len(columns), dtype=np.int64), columns, ends), shape=(len(leaves), tree.node_count))
+        columns += reversed(path)
+        ends.append(len(columns))
+    paths = csr_matrix((np.ones(len(columns), dtype=np.int64), columns, ends), shape=(len(reached), tree.node_count))
+    return paths[which]

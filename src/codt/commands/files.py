@@ -92,7 +92,7 @@ def split_target(frame: pd.DataFrame, target: str, source: Path) -> tuple[pd.Dat
 
 def refuse_text(X: pd.DataFrame) -> None:
     """Refuse columns that are not numbers."""
-    text_columns = list(X.select_dtypes(exclude=["number", "bool"]).columns)
+    text_columns = [name for name in X.columns if not pd.api.types.is_numeric_dtype(X[name])]
     if text_columns:
         raise typer.BadParameter(f"expected numbers in all columns but the target; text in: {text_columns}")
 

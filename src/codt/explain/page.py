@@ -50,6 +50,10 @@ def explanation_page(model: Any, X: ArrayLike, y: ArrayLike, *, target_name: str
     check_is_fitted(model)
     samples = check_features(X)
     labels = as_column(y, samples)
+    classes = getattr(model, "classes_", np.empty(0)).tolist()
+    unknown = set(labels.tolist()) - set(classes) if classes else set()
+    if unknown:
+        raise ValueError(f"y holds the label {min(unknown, key=str)!r}, which the model does not know.")
     make = DecisionTreeClassifier if model.tree_.task == "classification" else DecisionTreeRegressor
     # CART has no trees of depth 0; what it would be is the same leaf.
     cart = (
@@ -58,11 +62,11 @@ def explanation_page(model: Any, X: ArrayLike, y: ArrayLike, *, target_name: str
     data = {
         "task": model.tree_.task,
         "target": target_name,
-        "classes": [str(name) for name in getattr(model, "classes_", ())],
-        "colours": [colour(index) for index in range(len(getattr(model, "classes_", ())))],
+        "classes": [str(name) for name in classes],
+        "colours": [colour(index) for index in range(len(classes))],
         "trees": [
-            _tree_data(model, X, samples, labels, "Optimal tree", facts(model)),
-            _tree_data(cart, X, samples, labels, "CART", _cart_facts(cart)),
+            _tree_data(model, X, samples, labels, classes) | {"title": "Optimal tree", "facts": facts(model)},
+            _tree_data(cart, X, samples, labels, classes) | {"title": "CART", "facts": _cart_facts(cart)},
         ],
         "trace": np.asarray(model.trace_).tolist(),
         "status": model.status_,
@@ -99,10 +103,10 @@ def _cart_facts(cart: Any) -> list[tuple[str, str]]:
     ]
 
 
-def _tree_data(
-    model: Any, X: Any, samples: NDArray[Any], labels: NDArray[Any], title: str, known: list[tuple[str, str]]
-) -> dict[str, Any]:
+def _tree_data(model: Any, X: Any, samples: NDArray[Any], labels: NDArray[Any], classes: list[Any]) -> dict[str, Any]:
     tree = model.tree_
+    # CART knows the classes of these data only, which may be fewer.
+    places = [classes.index(name) for name in model.classes_.tolist()] if classes else []
     names, results, above = feature_names(model), predictions(model), parents(tree)
     # Column by column: which rows pass each node.
     passed = decision_path(tree, tree.apply(samples)).tocsc()
@@ -113,6 +117,9 @@ def _tree_data(
     for node in tree:
         rows = passed.indices[passed.indptr[node.index] : passed.indptr[node.index + 1]]
         result = results[node.index]
+        counts = [0.0] * len(classes)
+        for place, count in zip(places, node.value.tolist(), strict=False):
+            counts[place] = count
         nodes.append(
             {
                 "id": node.index,
@@ -123,7 +130,7 @@ def _tree_data(
                 "prediction": f"{result:.6g}" if isinstance(result, float) else str(result),
                 "n": node.n_samples,
                 "loss": node.loss,
-                "counts": node.value.tolist() if tree.task == "classification" else None,
+                "counts": counts or None,
                 "spread": None if spread is None else spread[node.index].tolist(),
                 "rule": rule(model, node.index),
                 "rows": rows[:MOST_ROWS].tolist(),
@@ -131,4 +138,4 @@ def _tree_data(
                 "n_right": None if right is None else int(right[rows].sum()),
             }
         )
-    return {"title": title, "facts": known, "nodes": nodes}
+    return {"nodes": nodes}
