@@ -17,13 +17,20 @@ import pytest
 import codt
 
 ROOT = Path(__file__).parent.parent
-MODULES = ["codt", *sorted(f"codt.{module.name}" for module in pkgutil.iter_modules(codt.__path__))]
+MODULES = ["codt", *sorted(module.name for module in pkgutil.walk_packages(codt.__path__, "codt."))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 README = ROOT / "README.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
 #: Modules and examples that need a library which is not a dependency of codt itself.
-NEEDS = {"codt.cli": "typer", "plot_optimal_vs_cart": "matplotlib"}
+NEEDS = {
+    "codt.cli": "typer",
+    "codt.commands.files": "pyarrow",
+    "codt.commands.model_commands": "typer",
+    "codt.pictures.plotting": "matplotlib",
+    "codt.export.sql": "pandas",
+    "plot_optimal_vs_cart": "matplotlib",
+}
 
 
 def documented(name: str) -> list[doctest.DocTest]:

@@ -371,6 +371,8 @@ class PySearch {
         nb::dict out;
         out["feature"] = array_of<std::int32_t>(tree.feature);
         out["threshold"] = array_of<double>(tree.threshold);
+        out["below"] = array_of<double>(tree.below);
+        out["above"] = array_of<double>(tree.above);
         out["left"] = array_of<std::int32_t>(tree.left);
         out["right"] = array_of<std::int32_t>(tree.right);
         out["n_samples"] = array_of<std::int64_t>(tree.samples);

@@ -35,7 +35,8 @@ class Reader {
  private:
     std::int32_t add(const std::vector<std::uint32_t>& rows) {
         tree.feature.push_back(-1);
-        tree.threshold.push_back(std::numeric_limits<double>::quiet_NaN());
+        for (auto* values : {&tree.threshold, &tree.below, &tree.above})
+            values->push_back(std::numeric_limits<double>::quiet_NaN());
         tree.left.push_back(-1);
         tree.right.push_back(-1);
         tree.samples.push_back(static_cast<std::int64_t>(rows.size()));
@@ -49,13 +50,26 @@ class Reader {
         const auto ranks = data_.ranks(feature);
         const auto values = data_.values(feature);
         std::vector<std::uint32_t> sides[2];
-        for (const std::uint32_t row : rows) sides[values[ranks[row]] <= threshold ? 0 : 1].push_back(row);
+        // Values are compared by their ranks, of which the lower belongs to the lower value.
+        std::uint32_t below = 0;
+        std::uint32_t above = std::numeric_limits<std::uint32_t>::max();
+        for (const std::uint32_t row : rows) {
+            const std::uint32_t rank = ranks[row];
+            const bool left_side = values[rank] <= threshold;
+            sides[left_side ? 0 : 1].push_back(row);
+            if (left_side)
+                below = std::max(below, rank);
+            else
+                above = std::min(above, rank);
+        }
         if (sides[0].empty() || sides[1].empty())
             throw std::logic_error("codt internal error: a split that separates nothing");
         const std::int32_t index = add(rows);
         const auto i = static_cast<std::size_t>(index);
         tree.feature[i] = static_cast<std::int32_t>(feature);
         tree.threshold[i] = threshold;
+        tree.below[i] = values[below];
+        tree.above[i] = values[above];
         const std::int32_t left_index = read(*left, sides[0]);
         const std::int32_t right_index = read(*right, sides[1]);
         tree.left[i] = left_index;

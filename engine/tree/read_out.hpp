@@ -15,6 +15,7 @@ namespace codt {
 struct FlatTree {
     std::vector<std::int32_t> feature;
     std::vector<double> threshold;
+    std::vector<double> below, above;  // the largest value that goes left, the smallest that goes right
     std::vector<std::int32_t> left, right;
     std::vector<std::int64_t> samples;
     std::vector<double> loss;                // of the node as a leaf, in reported units

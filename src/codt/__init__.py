@@ -17,6 +17,9 @@ from importlib.metadata import version as _version
 
 from codt.certificate import Certificate, verify
 from codt.classifier import OptimalTreeClassifier
+from codt.export import from_json
+from codt.interop import from_sklearn, to_sklearn
+from codt.pictures import plot_trace, plot_tree, tree_svg
 from codt.progress import Progress
 from codt.regressor import OptimalTreeRegressor
 from codt.search import Search
@@ -35,6 +38,12 @@ __all__ = [
     "Strategy",
     "Tree",
     "__version__",
+    "from_json",
+    "from_sklearn",
+    "plot_trace",
+    "plot_tree",
     "strategies",
+    "to_sklearn",
+    "tree_svg",
     "verify",
 ]

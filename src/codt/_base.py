@@ -15,16 +15,18 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from codt.limits import count_threads
 from codt.options import ESTIMATOR_OPTIONS, SEARCH_OPTIONS, Task, constraints, refuse_booleans
 from codt.outcome import Outcome, leaf_outcome
+from codt.presentation import PresentationMixin
 from codt.problem import Importance, prepare_problem
 from codt.progress import Progress, Watcher, live_line
 from codt.search import Search, Status, relative_gap
 from codt.start import as_tree
 from codt.strategy import Strategy
+from codt.structure import decision_path, feature_importances
 from codt.tree import Tree
 from codt.validation import Floats, check_features
 
 
-class BaseOptimalTree(BaseEstimator):
+class BaseOptimalTree(PresentationMixin, BaseEstimator):
     """Parameters, fitting and reporting for both tasks."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(ESTIMATOR_OPTIONS)
@@ -200,10 +202,29 @@ class BaseOptimalTree(BaseEstimator):
         validate_data(self, X, reset=False, skip_check_array=True)
         return self.tree_.apply(samples)
 
-    def export_text(self) -> str:
-        """Draw ``tree_`` as text, with the names of the features and classes where they are known."""
+    def decision_path(self, X: ArrayLike) -> Any:
+        """Return which nodes of ``tree_`` each sample passes, as a sparse matrix of zeros and ones.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        """
+        leaves = self.apply(X)
+        return decision_path(self.tree_, leaves)
+
+    def get_depth(self) -> int:
+        """Return the depth of ``tree_``: the largest number of tests between the root and a leaf."""
         check_is_fitted(self)
-        return self.tree_.to_text(
-            feature_names=getattr(self, "feature_names_in_", None),
-            class_names=getattr(self, "classes_", None),
-        )
+        return self.tree_.depth
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves of ``tree_``."""
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """The share of each feature in the decrease of Gini impurity or squared error; they sum to 1, or are all 0."""
+        check_is_fitted(self)
+        return feature_importances(self.tree_, self.n_features_in_)

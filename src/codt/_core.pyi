@@ -30,6 +30,8 @@ class TreeArrays(TypedDict):
     n_samples: NDArray[np.int64]
     loss: NDArray[np.float64]
     value: NDArray[np.float64]
+    below: NDArray[np.float64]
+    above: NDArray[np.float64]
 
 Status = Literal["optimal", "time-limit", "expansion-limit", "gap-limit", "memory-limit", "interrupted"]
 

@@ -12,7 +12,7 @@ from codt._base import BaseOptimalTree
 from codt.problem import Importance, LeafLimits, Problem, prepare_problem
 from codt.search import relative_gap
 from codt.tree import LEAF, Tree
-from codt.validation import Floats, check_features
+from codt.validation import Floats, as_column, check_features
 
 # Sums of floats that differ by less than this, relative to the loss of the best leaf, count as equal.
 TOLERANCE = 1e-9
@@ -158,10 +158,10 @@ def _problem(
         if sample_costs is not None:
             raise ValueError("sample_costs is for classification; expected None in regression.")
         return prepare_problem("regression", samples, y, Importance(sample_weight))
-    labels = np.asarray(y)
+    labels = as_column(y, samples)
     classes = model.classes_
     codes = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
-    if len(labels) != len(samples) or not (classes[codes] == labels).all():
+    if not (classes[codes] == labels).all():
         raise ValueError("y: expected one label for each row of X, all of them known from fitting.")
     importance = Importance(sample_weight, model.class_weight, model.cost_matrix, sample_costs)
     problem = prepare_problem("classification", samples, y, importance)

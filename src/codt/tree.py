@@ -80,6 +80,9 @@ class Tree:
     label : array of int, shape (node_count,), optional
         The index of the class that every node would predict: where errors differ in cost, not always the most
         frequent one, which is the default. -1 in regression.
+    below, above : array of float, shape (node_count,), optional
+        The largest training value that every test sends left, and the smallest that it sends right; NaN in leaves,
+        and everywhere if not known.
 
     Examples
     --------
@@ -95,7 +98,20 @@ class Tree:
     [2, 1]
     """
 
-    __slots__ = ("_depths", "feature", "label", "left", "loss", "n_samples", "right", "task", "threshold", "value")
+    __slots__ = (
+        "_depths",
+        "above",
+        "below",
+        "feature",
+        "label",
+        "left",
+        "loss",
+        "n_samples",
+        "right",
+        "task",
+        "threshold",
+        "value",
+    )
 
     task: Task
     feature: NDArray[np.int32]
@@ -106,6 +122,8 @@ class Tree:
     loss: Floats
     value: Floats
     label: NDArray[np.int32]
+    below: Floats
+    above: Floats
     _depths: NDArray[np.int64]
 
     def __init__(
@@ -119,7 +137,10 @@ class Tree:
         loss: ArrayLike,
         value: ArrayLike,
         label: ArrayLike | None = None,
+        below: ArrayLike | None = None,
+        above: ArrayLike | None = None,
     ) -> None:
+        unknown = np.full(np.shape(feature), np.nan)
         columns: dict[str, tuple[ArrayLike, type[np.generic]]] = {
             "feature": (feature, np.int32),
             "threshold": (threshold, np.float64),
@@ -128,6 +149,8 @@ class Tree:
             "n_samples": (n_samples, np.int64),
             "loss": (loss, np.float64),
             "value": (value, np.float64),
+            "below": (unknown if below is None else below, np.float64),
+            "above": (unknown if above is None else above, np.float64),
         }
         object.__setattr__(self, "task", task)
         for name, (data, dtype) in columns.items():
@@ -294,6 +317,8 @@ class Tree:
             self.loss,
             self.value,
             self.label,
+            self.below,
+            self.above,
         )
 
 

@@ -39,9 +39,13 @@ def check_labels(y: object, X: Floats) -> tuple[Floats, NDArray[Any]]:
     >>> codes, classes.tolist()
     (array([1., 0., 1.]), ['a', 'b'])
     """
-    labels = _as_column(y, X)
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise ValueError("y must hold class labels. Input y contains NaN or infinity.")
+    labels = as_column(y, X)
+    missing = np.flatnonzero(~np.isfinite(labels)) if labels.dtype.kind == "f" else _missing_entries(labels)
+    if len(missing):
+        raise ValueError(
+            f"y must hold class labels. Input y contains NaN, infinity or nothing: {labels[missing[0]]}"
+            f" in row {missing[0]} (counted from 0)."
+        )
     try:
         if labels.dtype.kind not in "biuUS":  # numbers that may be continuous, or objects of any kind
             check_classification_targets(labels)
@@ -97,7 +101,7 @@ def check_targets(y: object, X: Floats) -> Floats:
     array([1., 2., 3.])
     """
     matrix = _as_matrix(y, X)
-    targets = _as_floats(_as_column(y, X), "y", ensure_2d=False) if matrix is None else matrix
+    targets = _as_floats(as_column(y, X), "y", ensure_2d=False) if matrix is None else matrix
     largest = float(np.abs(targets).max())
     if largest * targets.size > LARGEST_TARGET:
         raise ValueError(
@@ -116,6 +120,7 @@ def check_targets(y: object, X: Floats) -> Floats:
 def _as_floats(values: object, name: str, *, ensure_2d: bool) -> Floats:
     shape = "a matrix (samples x features)" if ensure_2d else "a vector"
     expected = f"{name} must be {shape} of finite numbers."
+    numbers = None
     try:
         # Two steps: to convert straight to float64 would read text such as "1.5" as a number.
         numbers = check_array(values, dtype="numeric", ensure_all_finite=False, ensure_2d=ensure_2d, input_name=name)
@@ -125,7 +130,12 @@ def _as_floats(values: object, name: str, *, ensure_2d: bool) -> Floats:
             floats: Floats = check_array(numbers, dtype=np.float64, order="C", ensure_2d=ensure_2d, input_name=name)
     except ValueError as error:
         text = _first_text(values)
-        raise ValueError(f"{expected} {error if text is None else f'Got text: {text!r}.'}") from error
+        details = (
+            f"{error}{_place_of_the_first(numbers, getattr(values, 'columns', None))}"
+            if text is None
+            else f"Got text: {text!r}."
+        )
+        raise ValueError(f"{expected} {details}") from error
     except TypeError as error:
         raise TypeError(f"{expected} {error}") from error
     return floats
@@ -150,11 +160,61 @@ def _first_text(values: object) -> str | None:
     return next((entry for entry in entries if isinstance(entry, str)), None)
 
 
-def _as_column(y: object, X: Floats) -> NDArray[Any]:
+def _place_of_the_first(numbers: NDArray[Any] | None, names: Any) -> str:
+    """Say where the first NaN or infinity is; nothing if there is none."""
+    if numbers is None:
+        return ""
+    with np.errstate(over="ignore"):
+        places = np.argwhere(~np.isfinite(numbers.astype(np.float64)))
+    if not len(places):
+        return ""
+    place = f" The first is in row {places[0][0]}"
+    if numbers.ndim == 2:
+        column = int(places[0][1])
+        place += f", column {column}" + ("" if names is None else f" ({names[column]!r})")
+    return f"{place} (counted from 0)."
+
+
+def _missing_entries(labels: NDArray[Any]) -> NDArray[np.intp]:
+    """Return where labels of any kind are None, NaN, or what pandas calls NA and NaT."""
+    if labels.dtype.kind != "O":
+        return np.empty(0, dtype=np.intp)
+    missing = (
+        label is None or type(label).__name__ in {"NAType", "NaTType"} or (isinstance(label, float) and np.isnan(label))
+        for label in labels
+    )
+    return np.flatnonzero(np.fromiter(missing, dtype=bool, count=len(labels)))
+
+
+def _without_extension(y: Any) -> Any:
+    """Return a pandas column of an extension type (nullable, categorical, Arrow) as an array of what it holds.
+
+    NumPy would make floats or objects of them, and labels should come back as what they were. Missing numbers become
+    NaN, and other missing entries stay what they are, to be found later.
+    """
+    dtype: Any = getattr(y, "dtype", None)
+    if isinstance(dtype, np.dtype) or not (hasattr(y, "isna") and hasattr(y, "to_numpy")):
+        return y
+    plain = np.dtype(getattr(dtype, "numpy_dtype", object))
+    if y.isna().any():
+        return y.to_numpy(dtype=np.float64, na_value=np.nan) if plain.kind in "biuf" else np.asarray(y, dtype=object)
+    if hasattr(dtype, "categories"):
+        return _without_extension(dtype.categories.take(getattr(y, "cat", y).codes))
+    return y.to_numpy(dtype=plain)
+
+
+def as_column(y: object, X: Floats) -> NDArray[Any]:
+    """Return the labels or targets as a vector of what they are, one entry for each sample.
+
+    Examples
+    --------
+    >>> as_column(["a", "b"], np.zeros((2, 1))).tolist()
+    ['a', 'b']
+    """
     if y is None:
         raise ValueError("a supervised search requires y to be passed, but the target y is None.")
     try:
-        column: NDArray[Any] = column_or_1d(y, warn=True)
+        column: NDArray[Any] = column_or_1d(_without_extension(y), warn=True)
     except ValueError as error:
         raise ValueError(f"y must be a vector, one entry for each sample. {error}") from error
     if len(column) != len(X):

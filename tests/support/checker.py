@@ -65,6 +65,8 @@ def _check_split(
     assert right, f"node {node}: nothing goes right at feature {feature} <= {threshold}"
     below = max(float(instance.X[i, feature]) for i in left)
     above = min(float(instance.X[i, feature]) for i in right)
+    if "below" in tree:
+        assert (tree["below"][node], tree["above"][node]) == (below, above), f"node {node} misstates its gap"
     middle = (Fraction(below) + Fraction(above)) / 2
     slack = Fraction(max(math.ulp(below), math.ulp(above)))
     assert abs(Fraction(threshold) - middle) <= slack, f"node {node}: {threshold} is not midway {below} to {above}"

@@ -1,0 +1,6 @@
+"""A page that explains a fitted tree: one self-contained, interactive HTML document."""
+
+from codt.explain.page import explanation_page
+from codt.explain.rules import rule
+
+__all__ = ["explanation_page", "rule"]

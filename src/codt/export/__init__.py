@@ -1,0 +1,8 @@
+"""A fitted tree in other forms: Graphviz, JSON and back, Python source, SQL."""
+
+from codt.export.graphviz import to_graphviz
+from codt.export.json_model import from_json, to_json
+from codt.export.python_source import to_python
+from codt.export.sql import to_sql
+
+__all__ = ["from_json", "to_graphviz", "to_json", "to_python", "to_sql"]

@@ -1,0 +1,74 @@
+"""A tree as a Python function that needs nothing but Python."""
+
+from __future__ import annotations
+
+from keyword import iskeyword
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from codt.export.naming import feature_names, plain_label, predictions
+from codt.tree import LEAF
+
+# Python reads at most 100 levels of indentation.
+MOST_LEVELS = 90
+
+
+def to_python(model: Any, function_name: str = "predict") -> str:
+    """Write the tree as the source of a Python function that needs no library.
+
+    The function takes one sample, a sequence of numbers in the order of the features, and returns the label or number
+    that the tree predicts for it.
+
+    Parameters
+    ----------
+    model : OptimalTreeClassifier or OptimalTreeRegressor
+        A fitted estimator.
+    function_name : str, default="predict"
+        What to call the function.
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeClassifier
+    >>> print(to_python(OptimalTreeClassifier(max_depth=1).fit([[1], [2], [5]], ["a", "a", "b"])))
+    def predict(row):
+        # row: 0 'x[0]'
+        if row[0] <= 3.5:
+            return 'a'
+        else:
+            return 'b'
+    <BLANKLINE>
+    """
+    check_is_fitted(model)
+    if not isinstance(function_name, str) or not function_name.isidentifier() or iskeyword(function_name):
+        raise ValueError(f"function_name={function_name!r}: expected a name that Python allows for a function.")
+    tree = model.tree_
+    if tree.depth > MOST_LEVELS:
+        raise ValueError(f"to_python: the tree's depth is {tree.depth}; Python allows for {MOST_LEVELS}.")
+    names = feature_names(model)
+    results = [_literal(result) for result in predictions(model)]
+    used = sorted({int(feature) for feature in tree.feature if feature != LEAF})
+    # repr keeps whatever a name holds, such as the end of a line, inside the comment.
+    legend = ", ".join(f"{feature} {names[feature]!r}" for feature in used) or "not looked at"
+    lines = [f"def {function_name}(row):", f"    # row: {legend}"]
+    # Each entry: a line as it stands, or a node and its level.
+    pending: list[str | tuple[int, int]] = [(0, 1)]
+    while pending:
+        entry = pending.pop()
+        if isinstance(entry, str):
+            lines.append(entry)
+            continue
+        node, level = entry
+        margin = "    " * level
+        if tree.feature[node] == LEAF:
+            lines.append(f"{margin}return {results[node]}")
+            continue
+        lines.append(f"{margin}if row[{tree.feature[node]}] <= {float(tree.threshold[node])!r}:")
+        pending += [(int(tree.right[node]), level + 1), f"{margin}else:", (int(tree.left[node]), level + 1)]
+    return "\n".join(lines) + "\n"
+
+
+def _literal(result: object) -> str:
+    if isinstance(result, list):
+        return repr(result)
+    return repr(plain_label(result, "to_python"))

@@ -1,0 +1,97 @@
+"""A tree as an expression of SQL."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from sklearn.utils.validation import check_is_fitted
+
+from codt._names import unknown_name
+from codt.export.naming import feature_names, plain_label, predictions
+from codt.tree import LEAF
+
+Dialect = Literal["ansi", "mysql"]
+
+_QUOTES: dict[str, str] = {"ansi": '"', "mysql": "`"}
+
+
+def to_sql(model: Any, *, dialect: Dialect = "ansi") -> str:
+    """Write the tree as an SQL ``CASE`` expression over columns with the names of the features.
+
+    Where a column that is asked for is NULL, the result is NULL.
+
+    Parameters
+    ----------
+    model : OptimalTreeClassifier or OptimalTreeRegressor
+        A fitted estimator.
+    dialect : {"ansi", "mysql"}, default="ansi"
+        How names and texts are quoted: as the standard says (PostgreSQL, SQLite, DuckDB, Oracle, SQL Server), or with
+        backticks, and backslashes in texts doubled (MySQL, MariaDB, BigQuery, Spark).
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeClassifier
+    >>> import pandas
+    >>> frame = pandas.DataFrame({"width": [1, 2, 5]})
+    >>> print(to_sql(OptimalTreeClassifier(max_depth=1).fit(frame, ["a", "a", "b"])))
+    CASE
+      WHEN "width" <= 3.5 THEN 'a'
+      WHEN "width" > 3.5 THEN 'b'
+    END
+    """
+    check_is_fitted(model)
+    if dialect not in _QUOTES:
+        raise unknown_name("dialect", dialect, _QUOTES)
+    tree = model.tree_
+    names = [_identifier(name, dialect) for name in feature_names(model)]
+    results = predictions(model)
+    if isinstance(results[0], list):
+        raise ValueError(f"to_sql: the tree predicts {len(results[0])} numbers at once; expected one.")
+    if tree.feature[0] == LEAF:
+        return _literal(results[0], dialect)
+    lines = ["CASE"]
+    # Each entry: a line as it stands, or what stands before a node, the node and its level.
+    pending: list[str | tuple[str, int, int]] = ["END"]
+
+    def open_case(node: int, level: int) -> None:
+        margin = "  " * level
+        name, threshold = names[tree.feature[node]], repr(float(tree.threshold[node]))
+        pending.append((f"{margin}WHEN {name} > {threshold} THEN ", int(tree.right[node]), level))
+        pending.append((f"{margin}WHEN {name} <= {threshold} THEN ", int(tree.left[node]), level))
+
+    open_case(0, 1)
+    while pending:
+        entry = pending.pop()
+        if isinstance(entry, str):
+            lines.append(entry)
+            continue
+        opening, node, level = entry
+        if tree.feature[node] == LEAF:
+            lines.append(opening + _literal(results[node], dialect))
+        else:
+            lines.append(f"{opening}CASE")
+            pending.append(f"{'  ' * level}END")
+            open_case(node, level + 1)
+    return "\n".join(lines)
+
+
+def _identifier(name: str, dialect: str) -> str:
+    quote = _QUOTES[dialect]
+    _refuse_nul(name)
+    return quote + name.replace(quote, quote * 2) + quote
+
+
+def _literal(result: object, dialect: str) -> str:
+    label = plain_label(result, "to_sql")
+    if isinstance(label, bool):
+        return "TRUE" if label else "FALSE"
+    if not isinstance(label, str):
+        return repr(label)
+    _refuse_nul(label)
+    text = label.replace("'", "''")
+    return "'" + (text.replace("\\", "\\\\") if dialect == "mysql" else text) + "'"
+
+
+def _refuse_nul(text: str) -> None:
+    if "\0" in text:
+        raise ValueError(f"to_sql: {text!r} holds a NUL character, which SQL has no way to write.")

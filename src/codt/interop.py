@@ -1,0 +1,250 @@
+"""Trees of scikit-learn made of ours, and the other way round.
+
+scikit-learn rounds samples to 32-bit floats before it compares them; codt compares 64-bit floats. Both directions
+therefore move thresholds to where the two agree: from codt to scikit-learn on all training samples (and wherever else
+samples stay out of the gap between the training values on both sides of a split), from scikit-learn to codt on every
+sample there is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from codt.options import MAX_DEPTH
+from codt.search import relative_gap
+from codt.structure import impurities
+from codt.tree import LEAF, Tree
+from codt.validation import Floats
+
+if TYPE_CHECKING:
+    from codt.classifier import OptimalTreeClassifier
+    from codt.regressor import OptimalTreeRegressor
+
+# scikit-learn's own mark for "no feature" in a leaf.
+_NO_FEATURE = -2
+
+
+def to_sklearn(model: Any) -> Any:
+    """Return a fitted scikit-learn tree that predicts what this one does for all its training samples.
+
+    Parameters
+    ----------
+    model : OptimalTreeClassifier or OptimalTreeRegressor
+        A fitted estimator.
+
+    Returns
+    -------
+    tree : DecisionTreeClassifier or DecisionTreeRegressor
+        For whatever takes trees of scikit-learn. Its nodes have the same numbers as those of ``model.tree_``.
+
+    Raises
+    ------
+    ValueError
+        If a split separates training values that are the same as 32-bit floats, which is what scikit-learn compares:
+        then no tree of scikit-learn can do the same.
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeClassifier
+    >>> model = OptimalTreeClassifier(max_depth=1).fit([[1], [2], [5]], ["a", "a", "b"])
+    >>> to_sklearn(model).predict([[3], [4]]).tolist()
+    ['a', 'b']
+    """
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor  # noqa: PLC0415 - slow to import
+    from sklearn.tree import _tree as sklearn_tree  # noqa: PLC0415
+
+    check_is_fitted(model)
+    ours: Tree = model.tree_
+    n_features = int(model.n_features_in_)
+    classification = ours.task == "classification"
+    weights = ours.value.sum(axis=1) if classification else ours.n_samples.astype(np.float64)
+
+    nodes = np.zeros(ours.node_count, dtype=sklearn_tree.NODE_DTYPE)
+    leaf = ours.feature == LEAF
+    nodes["left_child"] = ours.left
+    nodes["right_child"] = ours.right
+    nodes["feature"] = np.where(leaf, _NO_FEATURE, ours.feature)
+    nodes["threshold"] = _thresholds_for_32_bits(ours, getattr(model, "feature_names_in_", None))
+    nodes["impurity"] = np.maximum(impurities(ours) / weights, 0.0)
+    nodes["n_node_samples"] = ours.n_samples
+    nodes["weighted_n_node_samples"] = weights
+    if classification:
+        costly = np.flatnonzero(leaf & (ours.label != ours.value.argmax(axis=1)))
+        if len(costly):
+            raise ValueError(
+                f"to_sklearn: leaf {costly[0]} predicts a class that is not its most frequent one, because errors differ in"
+                " cost; scikit-learn's trees cannot do that."
+            )
+        values = (ours.value / weights[:, np.newaxis])[:, np.newaxis, :]
+        widths = np.array([ours.value.shape[1]], dtype=np.intp)
+    else:
+        values = ours.value[:, :, np.newaxis]
+        widths = np.ones(ours.value.shape[1], dtype=np.intp)
+    inner = sklearn_tree.Tree(n_features, widths, len(widths))
+    inner.__setstate__(
+        {
+            "max_depth": ours.depth,
+            "node_count": ours.node_count,
+            "nodes": nodes,
+            "values": np.ascontiguousarray(values, dtype=np.float64),
+        }
+    )
+
+    make = DecisionTreeClassifier if classification else DecisionTreeRegressor
+    tree = make(max_depth=max(1, ours.depth))  # scikit-learn has no trees of depth 0 by parameter, but by growth
+    tree.tree_ = inner
+    tree.n_features_in_ = n_features
+    tree.n_outputs_ = len(widths)
+    tree.max_features_ = n_features
+    if classification:
+        tree.classes_ = model.classes_
+        tree.n_classes_ = np.intp(len(model.classes_))
+    if hasattr(model, "feature_names_in_"):
+        tree.feature_names_in_ = model.feature_names_in_
+    return tree
+
+
+def _thresholds_for_32_bits(tree: Tree, feature_names: Any) -> Floats:
+    """Return thresholds that separate the training values after rounding to 32 bits as ours do before it."""
+    thresholds = np.full(tree.node_count, float(_NO_FEATURE))
+    for node in np.flatnonzero(tree.feature != LEAF):
+        threshold = float(tree.threshold[node])
+        below, above = float(tree.below[node]), float(tree.above[node])
+        if np.isnan(below) or np.isnan(above):  # not known: only what tells all 64-bit floats apart will do
+            below, above = threshold, float(np.nextafter(threshold, np.inf))
+        with np.errstate(over="ignore"):
+            low, high = float(np.float32(below)), float(np.float32(above))
+        if not np.isfinite([low, high]).all() or low == high:
+            feature = int(tree.feature[node])
+            name = f"x[{feature}]" if feature_names is None else repr(str(feature_names[feature]))
+            raise ValueError(
+                f"to_sklearn: node {node} separates {name} = {below!r} from {above!r}, and scikit-learn, which compares"
+                " 32-bit floats, cannot tell them apart. Rescale or round this feature and fit again."
+            )
+        thresholds[node] = threshold if low <= threshold < high else low / 2 + high / 2
+    return thresholds
+
+
+def from_sklearn(model: Any) -> OptimalTreeClassifier | OptimalTreeRegressor:
+    """Return a fitted codt estimator with the tree of a fitted scikit-learn estimator.
+
+    The two predict the same for every sample without NaN. Nothing is proven of the tree: ``status_`` is ``"imported"``
+    and ``lower_bound_`` is 0, unless the tree has no loss at all.
+
+    Parameters
+    ----------
+    model : DecisionTreeClassifier or DecisionTreeRegressor
+        A fitted tree with one output; a regression tree must have been fitted with squared error.
+
+    Returns
+    -------
+    estimator : OptimalTreeClassifier or OptimalTreeRegressor
+        With the tree's depth as ``max_depth``, and all attributes of a fitted estimator.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> cart = DecisionTreeClassifier(max_depth=1).fit([[1], [2], [5]], ["a", "a", "b"])
+    >>> model = from_sklearn(cart)
+    >>> model.predict([[3], [4]]).tolist(), model.loss_
+    (['a', 'b'], 0)
+    """
+    from sklearn.tree import BaseDecisionTree  # noqa: PLC0415 - slow to import
+
+    from codt.classifier import OptimalTreeClassifier  # noqa: PLC0415 - the estimators offer this module's functions
+    from codt.regressor import OptimalTreeRegressor  # noqa: PLC0415
+
+    if not isinstance(model, BaseDecisionTree):
+        raise TypeError(f"model={model!r}: expected a decision tree of scikit-learn.")
+    check_is_fitted(model)
+    if model.n_outputs_ != 1:
+        raise ValueError(f"model={model!r} has {model.n_outputs_} outputs; expected one.")
+    classification = hasattr(model, "classes_")
+    if not classification and model.criterion not in {"squared_error", "friedman_mse"}:
+        raise ValueError(f"model={model!r}: criterion={model.criterion!r}; expected 'squared_error'.")
+    tree = _tree_from(model.tree_, classification)
+    estimator: Any = (OptimalTreeClassifier if classification else OptimalTreeRegressor)(
+        max_depth=min(tree.depth, MAX_DEPTH)
+    )
+    estimator.tree_ = tree
+    estimator.n_features_in_ = int(model.n_features_in_)
+    if hasattr(model, "feature_names_in_"):
+        estimator.feature_names_in_ = model.feature_names_in_
+    loss = tree.total_loss
+    estimator.loss_ = loss
+    if classification:
+        estimator.classes_ = model.classes_
+        estimator.loss_ = round(loss) if loss == round(loss) else loss
+    estimator.penalty_ = 0.0
+    estimator.objective_ = loss
+    estimator.lower_bound_ = 0.0
+    estimator.gap_ = relative_gap(0.0, loss)
+    estimator.status_ = "imported" if loss > 0 else "optimal"
+    estimator.n_expansions_ = 0
+    estimator.trace_ = np.array([[0.0, 0.0, 0.0, loss]])
+    estimator.search_stats_ = {}
+    return estimator  # type: ignore[no-any-return]
+
+
+def _tree_from(inner: Any, classification: bool) -> Tree:
+    leaf = inner.children_left == LEAF
+    weights = inner.weighted_n_node_samples
+    values = inner.value[:, 0, :]
+    if classification:
+        # scikit-learn keeps shares. Where no weights were given, they come from whole numbers.
+        counts = values * weights[:, np.newaxis]
+        whole = np.rint(counts)
+        values = whole if np.allclose(counts, whole, rtol=0, atol=1e-6) else counts
+        loss = values.sum(axis=1) - values.max(axis=1)
+    else:
+        loss = np.maximum(inner.impurity * weights, 0.0)
+    order = _preorder(inner.children_left, inner.children_right)
+    place = np.empty(len(order) + 1, dtype=np.intp)
+    place[order] = np.arange(len(order))
+    place[LEAF] = LEAF  # the last entry, which is what index -1 finds
+    threshold = np.array([np.nan if leaf[i] else _as_64_bits(inner.threshold[i]) for i in order])
+    return Tree(
+        "classification" if classification else "regression",
+        feature=np.where(leaf, LEAF, inner.feature)[order],
+        threshold=threshold,
+        left=place[inner.children_left[order]],
+        right=place[inner.children_right[order]],
+        n_samples=inner.n_node_samples[order],
+        loss=loss[order],
+        value=values[order],
+    )
+
+
+def _preorder(left: Any, right: Any) -> list[int]:
+    """Return the nodes in the order in which our trees keep them; scikit-learn's are in order of growth."""
+    order, pending = [], [0]
+    while pending:
+        node = pending.pop()
+        order.append(node)
+        if left[node] != LEAF:
+            pending += [int(right[node]), int(left[node])]
+    return order
+
+
+def _as_64_bits(threshold: float) -> float:
+    """Return the largest 64-bit float that, rounded to 32 bits, is at most the threshold.
+
+    Examples
+    --------
+    >>> _as_64_bits(1.0)
+    1.0000000596046448
+    >>> float(np.float32(1.0000000596046448)), float(np.float32(1.000000059604645)) > 1
+    (1.0, True)
+    """
+    largest = np.float32(threshold)
+    if float(largest) > threshold:  # NumPy alone would compare 32 bits
+        largest = np.nextafter(largest, np.float32(-np.inf))
+    following = np.nextafter(largest, np.float32(np.inf))
+    if not np.isfinite(following):  # whatever is larger is refused by scikit-learn
+        return float(largest)
+    middle = float(largest) / 2 + float(following) / 2
+    # A number midway between two 32-bit floats is rounded to the one whose last bit is 0.
+    return middle if np.float32(middle) == largest else float(np.nextafter(middle, -np.inf))

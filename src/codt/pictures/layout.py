@@ -1,0 +1,204 @@
+"""Where the nodes of a tree go in a picture, and what stands in them.
+
+Every leaf has a slot of its own, from left to right, and every other node stands midway between its children. Two nodes
+of one level are then at least one slot apart, so that boxes narrower than a slot never overlap.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from codt.export.naming import feature_names, predictions
+from codt.structure import parents
+from codt.tree import LEAF, Tree
+from codt.validation import Floats
+
+ELLIPSIS = "…"
+
+# Colours that people who see few colours can tell apart (Okabe and Ito), then whatever is left.
+_COLOURS = (
+    "#0072b2",
+    "#e69f00",
+    "#009e73",
+    "#cc79a7",
+    "#56b4e9",
+    "#d55e00",
+    "#f0e442",
+    "#666666",
+    "#8c6bb1",
+    "#a6761d",
+)
+
+
+def colour(index: int) -> str:
+    """Return the colour of a class; beyond the tenth they are spread around the circle and may be hard to tell apart.
+
+    Examples
+    --------
+    >>> colour(0)
+    '#0072b2'
+    """
+    if index < len(_COLOURS):
+        return _COLOURS[index]
+    hue = index * 0.618034 % 1.0
+    channels = (np.clip(np.abs((hue * 6 + shift) % 6 - 3) - 1, 0, 1) for shift in (0, 4, 2))
+    return "#" + "".join(f"{round(60 + 150 * float(channel)):02x}" for channel in channels)
+
+
+@dataclass(frozen=True)
+class Placed:
+    """One node in a picture.
+
+    Attributes
+    ----------
+    index, depth : int
+        The node's number and level.
+    x : float
+        Its place from left to right, in slots: the first leaf is at 0.
+    parent : int
+        The number of its parent; -1 for the root.
+    is_leaf, is_left : bool
+        Whether it is a leaf, and whether it is where the answer is yes.
+    title : str
+        The name of the feature, or what the leaf predicts.
+    test : str
+        The threshold; empty in a leaf.
+    facts : tuple of str
+        The number of samples and the loss.
+    """
+
+    index: int
+    depth: int
+    x: float
+    parent: int
+    is_leaf: bool
+    is_left: bool
+    title: str
+    test: str
+    facts: tuple[str, str]
+
+
+def place(model: Any) -> list[Placed]:
+    """Return the nodes of a fitted estimator's tree with their places and texts, in the order of the tree.
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeClassifier
+    >>> model = OptimalTreeClassifier(max_depth=1).fit([[1], [2]], ["a", "b"])
+    >>> [(node.x, node.depth, node.title) for node in place(model)]
+    [(0.5, 0, 'x[0]'), (0.0, 1, 'a'), (1.0, 1, 'b')]
+    """
+    tree: Tree = model.tree_
+    names, results = feature_names(model), predictions(model)
+    across = np.zeros(tree.node_count)
+    leaves = np.flatnonzero(tree.feature == LEAF)
+    across[leaves] = np.arange(len(leaves))
+    for i in range(tree.node_count - 1, -1, -1):  # preorder backwards: children first
+        if tree.feature[i] != LEAF:
+            across[i] = (across[tree.left[i]] + across[tree.right[i]]) / 2
+    parent = parents(tree)
+    placed = []
+    for node in tree:
+        above = int(parent[node.index])
+        result = results[node.index]
+        shown = f"{result:.6g}" if isinstance(result, float) else str(result)
+        placed.append(
+            Placed(
+                index=node.index,
+                depth=node.depth,
+                x=float(across[node.index]),
+                parent=above,
+                is_leaf=node.is_leaf,
+                is_left=above >= 0 and int(tree.left[above]) == node.index,
+                title=shown if node.is_leaf else names[node.feature],
+                test="" if node.is_leaf else f"≤ {node.threshold:.6g}",
+                facts=(f"n = {node.n_samples}", f"loss {node.loss:.4g}"),
+            )
+        )
+    return placed
+
+
+def shares(tree: Tree) -> Floats:
+    """Return the share of each class in every node of a classification tree.
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeClassifier
+    >>> shares(OptimalTreeClassifier(max_depth=0).fit([[1], [2]], ["a", "b"]).tree_)
+    array([[0.5, 0.5]])
+    """
+    share: Floats = tree.value / tree.value.sum(axis=1, keepdims=True)
+    return share
+
+
+def spreads(tree: Tree) -> Floats:
+    """Return where every node of a regression tree stands: mean less, mean, and mean plus one standard deviation.
+
+    All are scaled to the range from 0 to 1 that the nodes span together.
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeRegressor
+    >>> spreads(OptimalTreeRegressor(max_depth=1).fit([[1], [2]], [1.0, 3.0]).tree_)
+    array([[0. , 0.5, 1. ],
+           [0. , 0. , 0. ],
+           [1. , 1. , 1. ]])
+    """
+    mean = tree.value[:, 0]
+    deviation = np.sqrt(tree.loss / tree.n_samples)
+    ends = np.stack([mean - deviation, mean, mean + deviation], axis=1)
+    low, high = float(ends.min()), float(ends.max())
+    scaled: Floats = (ends - low) / (high - low) if high > low else np.full_like(ends, 0.5)
+    return scaled
+
+
+def fact_lines(node: Placed, width: float, measure: Callable[[str], float]) -> list[str]:
+    """Return the facts in one line if they fit into it, and in two otherwise.
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeClassifier
+    >>> leaf = place(OptimalTreeClassifier(max_depth=0).fit([[1], [2]], ["a", "b"]))[0]
+    >>> fact_lines(leaf, 20, len), fact_lines(leaf, 10, len)
+    (['n = 2, loss 1'], ['n = 2', 'loss 1'])
+    """
+    together = ", ".join(node.facts)
+    return [together] if measure(together) <= width else [fit_text(fact, width, 1, measure)[0] for fact in node.facts]
+
+
+def fit_text(text: str, width: float, lines: int, measure: Callable[[str], float]) -> list[str]:
+    """Break a text into at most so many lines of at most this width; what does not fit is left out, with an ellipsis.
+
+    Lines end after blanks, dots, dashes and underscores where there are any, and anywhere else if need be.
+
+    Examples
+    --------
+    >>> fit_text("mean radius of the nucleus", 12, 2, len)
+    ['mean radius', 'of the nucl…']
+    >>> fit_text("a_very_long_name", 8, 3, len)
+    ['a_very_', 'long_', 'name']
+    """
+    pieces = [piece for piece in re.split(r"(?<=[\s_.\-/(])", " ".join(text.split())) if piece]
+    found: list[str] = []
+    while pieces and len(found) < lines:
+        line = ""
+        while pieces and measure((line + pieces[0]).rstrip()) <= width:
+            line += pieces.pop(0)
+        if not line:  # not even one piece fits: break it
+            fits = 1
+            while fits < len(pieces[0]) and measure(pieces[0][: fits + 1]) <= width:
+                fits += 1
+            line, pieces[0] = pieces[0][:fits], pieces[0][fits:]
+            pieces = [piece for piece in pieces if piece]
+        found.append(line.rstrip())
+    if pieces:
+        last = found[-1] + ("" if found[-1].endswith(("_", ".", "-", "/", "(")) else " ") + "".join(pieces)
+        while last and measure(last.rstrip() + ELLIPSIS) > width:
+            last = last[:-1]
+        found[-1] = last.rstrip() + ELLIPSIS
+    return found

@@ -1,0 +1,164 @@
+"""A tree as SVG, which browsers and notebooks show. Every text that comes from outside is escaped."""
+
+from __future__ import annotations
+
+import unicodedata
+from html import escape
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from codt.pictures.layout import Placed, colour, fact_lines, fit_text, place, shares, spreads
+
+# Pixels.
+SLOT, BOX, TALL, GAP, MARGIN = 152, 140, 97, 40, 10
+LINE, FONT = 14, 12
+INNER = BOX - 14  # what is left for text and bars
+LEGEND_COLUMN = 180
+
+# Classes beyond these are not listed under the picture, which says so.
+MOST_LISTED = 24
+
+
+def tree_svg(model: Any) -> str:
+    """Draw the tree as SVG, with the distribution of the classes or of the targets in every node.
+
+    In classification the bar of a node shows the shares of the classes; in regression the band is one standard
+    deviation wide on both sides of the mean, on one scale for all nodes.
+
+    Parameters
+    ----------
+    model : OptimalTreeClassifier or OptimalTreeRegressor
+        A fitted estimator.
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeClassifier
+    >>> tree_svg(OptimalTreeClassifier(max_depth=1).fit([[1], [2]], ["<a>", "b"])).count("&lt;a&gt;") > 0
+    True
+    """
+    check_is_fitted(model)
+    nodes = place(model)
+    by_index = {node.index: node for node in nodes}
+    wide = round(2 * MARGIN + max(1, model.tree_.n_leaves) * SLOT)
+    tall = 2 * MARGIN + model.tree_.depth * (TALL + GAP) + TALL
+    legend, legend_tall = _legend(model, wide, tall)
+    wide = max(wide, LEGEND_COLUMN + 2 * MARGIN if legend else 0)
+    bars = _class_bars(model) if model.tree_.task == "classification" else _spread_bars(model)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{tall + legend_tall}"'
+        f' viewBox="0 0 {wide} {tall + legend_tall}" font-family="Helvetica, Arial, sans-serif" font-size="{FONT}"'
+        ' class="codt-tree" role="img" aria-label="decision tree">',
+        f'<rect width="{wide}" height="{tall + legend_tall}" fill="#ffffff"/>',
+    ]
+    parts += [_edge(by_index[node.parent], node) for node in nodes if node.parent >= 0]
+    parts += [_box(node, bars[node.index]) for node in nodes]
+    return "\n".join([*parts, *legend, "</svg>"])
+
+
+def text_width(text: str) -> float:
+    """Return about how many pixels wide a text is, on the safe side: the reader's fonts are not known.
+
+    Examples
+    --------
+    >>> text_width("il") < text_width("mm")
+    True
+    """
+    return FONT * sum(_character_width(character) for character in text)
+
+
+def _character_width(character: str) -> float:
+    if unicodedata.east_asian_width(character) in "WF":
+        return 1.05
+    if character in "MW@%mwÆŒ—…":
+        return 1.0
+    if character.isupper():
+        return 0.75
+    if character in "ijlI.,:;'|![]()/ ":
+        return 0.4
+    return 0.64
+
+
+def _centre(node: Placed) -> float:
+    return MARGIN + (node.x + 0.5) * SLOT
+
+
+def _top(node: Placed) -> float:
+    return float(MARGIN + node.depth * (TALL + GAP))
+
+
+def _edge(parent: Placed, node: Placed) -> str:
+    start, end = _centre(parent), _centre(node)
+    from_y, turn, to_y = _top(parent) + TALL, _top(parent) + TALL + GAP / 2, _top(node)
+    anchor, shift, word = ("end", -5, "yes") if node.is_left else ("start", 5, "no")
+    return (
+        f'<path d="M{start:g} {from_y:g}V{turn:g}H{end:g}V{to_y:g}" fill="none" stroke="#9aa4b2"/>'
+        f'<text x="{end + shift:g}" y="{to_y - 5:g}" text-anchor="{anchor}" fill="#5b6675">{word}</text>'
+    )
+
+
+def _box(node: Placed, bar: str) -> str:
+    left, top = _centre(node) - BOX / 2, _top(node)
+    title = fit_text(node.title, INNER, 2, text_width)
+    lines = [(line, "bold" if node.is_leaf else "normal") for line in title]
+    if node.test:
+        lines.append((node.test, "bold"))
+    lines += [(line, "normal") for line in fact_lines(node, INNER, text_width)]
+    texts = "".join(
+        f'<text x="{BOX / 2:g}" y="{LINE * (row + 1) + 2}" text-anchor="middle" font-weight="{weight}"'
+        f' fill="#1c2430">{escape(line)}</text>'
+        for row, (line, weight) in enumerate(lines)
+    )
+    full = f"{node.title} {node.test}".strip() + f"\nnode {node.index}: {', '.join(node.facts)}"
+    fill = "#eef6ef" if node.is_leaf else "#f4f6fa"
+    return (
+        f'<g transform="translate({left:g} {top:g})" class="node"><title>{escape(full)}</title>'
+        f'<rect width="{BOX}" height="{TALL}" rx="7" fill="{fill}" stroke="#9aa4b2"/>{texts}'
+        f'<g transform="translate({(BOX - INNER) / 2:g} {TALL - 18})">{bar}</g></g>'
+    )
+
+
+def _class_bars(model: Any) -> list[str]:
+    bars = []
+    for row in shares(model.tree_):
+        start, parts = 0.0, []
+        for index, share in enumerate(row):
+            if share > 0:
+                parts.append(
+                    f'<rect x="{start * INNER:.2f}" width="{share * INNER:.2f}" height="11" fill="{colour(index)}"/>'
+                )
+                start += float(share)
+        bars.append("".join(parts))
+    return bars
+
+
+def _spread_bars(model: Any) -> list[str]:
+    return [
+        f'<rect y="5" width="{INNER}" height="1" fill="#c4cbd6"/>'
+        f'<rect x="{low * INNER:.2f}" y="1" width="{max((high - low) * INNER, 1):.2f}" height="9" fill="#9cc3e0"/>'
+        f'<rect x="{min(mean * INNER, INNER - 2):.2f}" width="2" height="11" fill="#0072b2"/>'
+        for low, mean, high in spreads(model.tree_)
+    ]
+
+
+def _legend(model: Any, wide: int, tall: int) -> tuple[list[str], int]:
+    """Return the list of the classes under the picture, and its height."""
+    if model.tree_.task == "regression":
+        return [], 0
+    columns = max(1, (wide - 2 * MARGIN) // LEGEND_COLUMN)
+    names = [str(name) for name in model.classes_[:MOST_LISTED]]
+    parts = []
+    for index, name in enumerate(names):
+        x = MARGIN + index % columns * LEGEND_COLUMN
+        y = tall + MARGIN + index // columns * 18
+        shown = fit_text(name, LEGEND_COLUMN - 30, 1, text_width) or [""]
+        parts.append(
+            f'<rect x="{x}" y="{y - 10}" width="11" height="11" fill="{colour(index)}"/>'
+            f'<text x="{x + 17}" y="{y}" fill="#1c2430">{escape(shown[0])}<title>{escape(name)}</title></text>'
+        )
+    rows = -(-len(names) // columns)
+    if len(model.classes_) > MOST_LISTED:
+        more = f"and {len(model.classes_) - MOST_LISTED} more classes"
+        parts.append(f'<text x="{MARGIN}" y="{tall + MARGIN + rows * 18}" fill="#1c2430">{more}</text>')
+        rows += 1
+    return parts, rows * 18 + MARGIN

@@ -1,0 +1,207 @@
+"""Pictures: every node is there, texts stay in their boxes and apart from each other, and no name is markup."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+
+import codt
+from codt import OptimalTreeClassifier, OptimalTreeRegressor
+from codt.pictures.layout import colour, fit_text, place, shares, spreads
+from codt.pictures.svg import BOX, INNER, SLOT, TALL, text_width
+
+LONG = [
+    "mean_radius_of_the_nucleus_in_micrometres_as_measured",
+    "W" * 40,
+    "the height of <b>something</b> & $x^2$ 'quoted' \"twice\"",
+    "averyveryverylongnamewithoutanyplacetobreakitatallanywhere",
+    "<script>alert(1)</script>",
+    "x",
+]
+
+
+def deep(make: Any) -> Any:
+    """A tree of depth 4 with sixteen leaves and long names."""
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(3)
+    X = pandas.DataFrame(rng.normal(size=(400, len(LONG))), columns=LONG)
+    signs = (X > 0).to_numpy()
+    codes = (signs[:, 0] ^ signs[:, 1]).astype(int) + (signs[:, 2] ^ signs[:, 4])
+    labels = np.array(["benign tumour, no treatment at all needed", "</svg><script>alert(2)</script>", "W" * 30])
+    y = labels[codes] if make is OptimalTreeClassifier else codes * 1e6 + rng.normal(size=400)
+    return make(max_depth=4, time_limit=2).fit(X, y)
+
+
+@pytest.fixture(scope="module", params=[OptimalTreeClassifier, OptimalTreeRegressor])
+def model(request: pytest.FixtureRequest) -> Any:
+    fitted = deep(request.param)
+    assert fitted.get_depth() == 4
+    return fitted
+
+
+def test_nodes_of_a_level_are_a_slot_apart(model: Any) -> None:
+    nodes = place(model)
+    assert len(nodes) == model.tree_.node_count
+    assert sum(node.is_leaf for node in nodes) == model.get_n_leaves()
+    for first, second in combinations(nodes, 2):
+        if first.depth == second.depth:
+            assert abs(first.x - second.x) >= 1
+    for node in nodes:
+        if node.parent >= 0:
+            assert (node.x < nodes[node.parent].x) == node.is_left
+
+
+@pytest.mark.parametrize("text", [*LONG, "", "a b c", "n = 123456, loss 1.234e+06"])
+@pytest.mark.parametrize("lines", [1, 2])
+def test_texts_are_cut_to_their_width(text: str, lines: int) -> None:
+    found = fit_text(text, 100, lines, text_width)
+    assert len(found) <= lines
+    assert all(text_width(line) <= 100 for line in found)
+    joined = "".join(found).replace(" ", "")
+    if not joined.endswith("…"):
+        assert joined == "".join(text.split())
+    else:
+        assert "".join(text.split()).startswith(joined[:-1])
+
+
+def test_the_svg_shows_every_node_and_escapes_every_name(model: Any) -> None:
+    svg = codt.tree_svg(model)
+    root = ElementTree.fromstring(svg)  # would fail on a tag in a name
+    names = {element.tag.rpartition("}")[2] for element in root.iter()}
+    assert names <= {"svg", "rect", "path", "text", "g", "title"}
+    boxes = [group for group in root if group.get("class") == "node"]
+    assert len(boxes) == model.tree_.node_count
+    corners = []
+    for box in boxes:
+        left, top = map(float, box.get("transform", "")[len("translate(") : -1].split())
+        corners.append((left, top))
+        for text in box.findall("{*}text"):
+            assert text_width(text.text or "") <= INNER < BOX
+            assert float(text.get("y", "")) < TALL - 18
+    for (x1, y1), (x2, y2) in combinations(corners, 2):
+        assert abs(x1 - x2) >= SLOT or abs(y1 - y2) > TALL
+    titles = " ".join(title.text or "" for title in root.iter("{http://www.w3.org/2000/svg}title"))
+    assert all(LONG[feature] in titles for feature in model.tree_.feature if feature >= 0)
+
+
+def overlaps(texts: list[Any], renderer: Any) -> list[tuple[str, str]]:
+    """The pairs of texts of a figure that are drawn over each other."""
+    boxes = [(text.get_text(), text.get_window_extent(renderer)) for text in texts if text.get_text()]
+    return [(a, b) for (a, first), (b, second) in combinations(boxes, 2) if first.overlaps(second)]
+
+
+@pytest.mark.parametrize("size", [None, (10, 5), (5, 8)])
+def test_no_text_overlaps_in_matplotlib(model: Any, size: tuple[float, float] | None) -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    ax = codt.plot_tree(model, None if size is None else plt.subplots(figsize=size)[1])
+    ax.figure.set_dpi(300)  # texts are placed on whole pixels, which matters where they are tiny
+    ax.figure.canvas.draw()
+    renderer = ax.figure.canvas.get_renderer()
+    assert overlaps(ax.texts, renderer) == []
+    inside = ax.figure.bbox
+    for text in ax.texts:
+        box = text.get_window_extent(renderer)
+        assert inside.x0 <= box.x0
+        assert box.x1 <= inside.x1
+    shown = " ".join(text.get_text() for text in ax.texts)
+    assert shown.count("yes") >= model.tree_.n_splits
+    plt.close(ax.figure)
+
+
+@pytest.mark.parametrize("make", [OptimalTreeClassifier, OptimalTreeRegressor])
+def test_a_single_leaf_is_a_picture_too(make: Any) -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    leaf = make(max_depth=0).fit([[1.0], [2.0]], [3, 4])
+    assert ElementTree.fromstring(codt.tree_svg(leaf)) is not None
+    ax = codt.plot_tree(leaf)
+    ax.figure.canvas.draw()
+    plt.close(ax.figure)
+
+
+def test_distributions_are_those_of_the_nodes() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = OptimalTreeClassifier(max_depth=2).fit(X, y)
+    leaves = model.apply(X)
+    for leaf in np.unique(leaves):
+        np.testing.assert_allclose(
+            shares(model.tree_)[leaf], np.bincount(y[leaves == leaf], minlength=3) / (leaves == leaf).sum()
+        )
+    X, y = load_diabetes(return_X_y=True)
+    regression = OptimalTreeRegressor(max_depth=2).fit(X, y)
+    leaves = regression.apply(X)
+    ends = {int(n): (y[leaves == n].mean() - y[leaves == n].std(), y[leaves == n].mean()) for n in np.unique(leaves)}
+    scaled = spreads(regression.tree_)
+    assert scaled.min() == 0.0
+    assert scaled.max() == 1.0
+    # One scale for all: ratios of distances are kept.
+    (a, (a_low, a_mean)), (b, (b_low, b_mean)) = list(ends.items())[:2]
+    ratio = (scaled[a, 1] - scaled[a, 0]) / (scaled[b, 1] - scaled[b, 0])
+    assert ratio == pytest.approx((a_mean - a_low) / (b_mean - b_low))
+
+
+def test_colours_are_colours_however_many_classes() -> None:
+    colours = [colour(index) for index in range(60)]
+    assert all(len(text) == 7 and int(text[1:], 16) >= 0 for text in colours)
+    assert len(set(colours)) > 50
+
+
+def test_many_classes_are_counted_where_they_are_not_listed() -> None:
+    X = np.arange(40.0)[:, np.newaxis]
+    model = OptimalTreeClassifier(max_depth=1).fit(X, np.arange(40))
+    assert "and 16 more classes" in codt.tree_svg(model)
+
+
+def test_notebooks_show_the_tree_and_the_proof(model: Any) -> None:
+    for page in (model._repr_html_(), model._repr_mimebundle_()["text/html"]):
+        assert "<script" not in page
+        assert page.count("<svg") == 1
+        for word in ("status", model.status_, "loss", "lower bound", "gap", f"{model.gap_:.2%}"):
+            assert word in page
+    assert model._repr_mimebundle_()["text/plain"] == repr(model)
+    unfitted = type(model)()._repr_mimebundle_()["text/html"]
+    assert "<svg" not in unfitted or "codt-tree" not in unfitted
+    assert "codt-tree" not in make_pipeline(model)._repr_html_()
+    with sklearn.config_context(display="text"):
+        assert "text/html" not in model._repr_mimebundle_()
+        assert not hasattr(model, "_repr_html_")
+
+
+def test_the_trace_is_plotted_as_it_is() -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    X, y = load_iris(return_X_y=True)
+    model = OptimalTreeClassifier(max_depth=3).fit(X, y)
+    for x, column in (("seconds", 0), ("expansions", 1)):
+        ax = codt.plot_trace(model, x=x)  # type: ignore[arg-type]
+        upper, lower = ax.lines[:2]
+        np.testing.assert_array_equal(upper.get_xdata(), model.trace_[:, column])
+        np.testing.assert_array_equal(upper.get_ydata(), model.trace_[:, 3])
+        np.testing.assert_array_equal(lower.get_ydata(), model.trace_[:, 2])
+        assert ax.get_xlabel() == x
+        assert "optimal" in ax.get_title()
+        plt.close(ax.figure)
+    with pytest.raises(ValueError, match="x='minutes'"):
+        codt.plot_trace(model, x="minutes")  # type: ignore[arg-type]
+
+
+def test_pictures_need_a_fitted_tree() -> None:
+    pytest.importorskip("matplotlib")
+    for draw in (codt.plot_tree, codt.plot_trace, codt.tree_svg):
+        with pytest.raises(NotFittedError):
+            draw(OptimalTreeClassifier())
