@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -17,15 +18,18 @@ from codt.classifier import OptimalTreeClassifier
 from codt.comparison import cart_loss, report
 from codt.datasets import list_datasets
 from codt.options import ESTIMATOR_OPTIONS
+from codt.own_data import MOST_INTEGER_CLASSES
 from codt.regressor import OptimalTreeRegressor
 from codt.strategy import strategies as known_strategies
 
 app = typer.Typer(help="Provably optimal decision trees.", no_args_is_help=True, pretty_exceptions_enable=False)
 
-_HELP = {option.name: option.help for option in ESTIMATOR_OPTIONS}
+if find_spec("pyarrow"):  # the extra "study" is installed
+    from codt.study.cli import app as study
 
-# With more distinct integers than this, a target is taken for a quantity rather than a label.
-MOST_INTEGER_CLASSES = 20
+    app.add_typer(study, name="study")
+
+_HELP = {option.name: option.help for option in ESTIMATOR_OPTIONS}
 
 
 class TaskChoice(str, Enum):
