@@ -51,6 +51,7 @@ SCHEMA = pa.schema(
         ("status", pa.string()),
         ("note", pa.string()),
         ("seconds", pa.float64()),
+        ("cpu_seconds", pa.float64()),
         ("loss", pa.float64()),
         ("lower_bound", pa.float64()),
         ("greedy_loss", pa.float64()),

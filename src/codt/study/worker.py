@@ -16,7 +16,7 @@ import zlib
 from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -80,12 +80,12 @@ def run(cell: Cell, started: Path) -> dict[str, Any]:
     fit = method.prepare(problem)
     forget_peak()
     started.touch()
-    start = perf_counter()
+    start, cpu_start = perf_counter(), process_time()
     found = fit()
-    seconds = perf_counter() - start
+    seconds, cpu_seconds = perf_counter() - start, process_time() - cpu_start
     peak = peak_bytes()
-    measured = {"seconds": seconds, "greedy_loss": greedy, "peak_memory": peak, "memory": max(0, peak - before)}
-    return {**shape, **measured, **asdict(found)}
+    measured = {"seconds": seconds, "cpu_seconds": cpu_seconds, "peak_memory": peak, "memory": max(0, peak - before)}
+    return {**shape, **measured, "greedy_loss": greedy, **asdict(found)}
 
 
 def draw(X: Floats, y: NDArray[Any], task: Task, cell: Cell) -> tuple[Floats, NDArray[Any]]:
