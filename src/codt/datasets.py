@@ -2,8 +2,8 @@
 
 The files are not part of the package. The environment variable ``CODT_DATA_DIR`` names the folder that holds
 them (or several folders, separated as in ``PATH``): ``classification/NAME.npz`` and ``regression/NAME.npz``,
-each with the arrays ``X`` and ``y``. What is not there is looked for in the cache folder (``CODT_CACHE_DIR``, or ``codt``
-in the user's cache folder) and otherwise fetched from OpenML, if it is known to be there. Wherever a name is
+each with the arrays ``X`` and ``y``. What is not there is looked for in the cache folder (``CODT_CACHE_DIR``, or
+``codt`` in the user's cache folder) and otherwise fetched from OpenML, if it is known to be there. Wherever a name is
 expected, ``FILE.csv`` or ``FILE.parquet`` works too, with ``::COLUMN`` for a target that is not the last column.
 """
 

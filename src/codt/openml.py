@@ -1,7 +1,7 @@
 """Fetches the paper's data sets from OpenML, where they are known to be there, and keeps them in a cache folder.
 
-scikit-learn's ``fetch_openml`` downloads the file and compares it with OpenML's checksum. What is kept has a checksum of
-its own beside it, which is compared whenever it is read.
+scikit-learn's ``fetch_openml`` downloads the file and compares it with OpenML's checksum. What is kept has a checksum
+of its own beside it, which is compared whenever it is read.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class Cell:
 
 
 def cells(description: Description) -> list[Cell]:
-    """Return the cells of a study, repetition by repetition, so that one that is stopped early is still a study.
+    r"""Return the cells of a study, repetition by repetition, so that one that is stopped early is still a study.
 
     Examples
     --------

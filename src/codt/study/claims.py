@@ -14,7 +14,7 @@ import pandas as pd
 from scipy.stats import linregress
 
 from codt.study.figures import mean_growth, rankable
-from codt.study.metrics import Study, geometric_means, geometric_ratio
+from codt.study.metrics import Study, geometric_means, geometric_ratio, shared_problems
 from codt.study.statistics import rank
 
 CONFIRMED, NOT_CONFIRMED, NO_DATA = "confirmed", "not confirmed", "no data"
@@ -54,7 +54,7 @@ def _verdict(holds: bool, evidence: str) -> Verdict:
 
 def _at(study: Study, depths: Sequence[int]) -> pd.DataFrame:
     """Return the rows of some depths; that there are none is said by KeyError."""
-    rows = study.rows[study.rows["depth"].isin(depths)]
+    rows = shared_problems(study.rows[study.rows["depth"].isin(depths)])
     if rows.empty:
         raise KeyError(f"depth {' or '.join(map(str, depths))}")
     return rows
@@ -311,7 +311,7 @@ CLAIMS = (
         _bfs_small_lb_memory,
     ),
     Claim("The depth-two terminal case beats left-right in time.", "terminal-cases", "runtime", _depth_two_faster),
-    Claim("... by about 30 %.", "terminal-cases", "runtime", _depth_two_by_thirty),
+    Claim("Depth two beats left-right by about 30 % in time.", "terminal-cases", "runtime", _depth_two_by_thirty),
     Claim("At d = 2 left-right and depth two are similar.", "terminal-cases", "runtime", _left_right_similar),
     Claim("Leaves as terminal case are slower by orders of magnitude.", "terminal-cases", "runtime", _leaf_slow),
     Claim("Depth two needs less memory than left-right.", "terminal-cases", "memory", _depth_two_memory),

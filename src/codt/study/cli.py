@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
+from codt.datasets import DatasetInfo, list_datasets, measure_dataset
 from codt.study.cells import cells
 from codt.study.cluster import run_on_cluster
 from codt.study.description import find, shipped
@@ -73,12 +74,40 @@ def run(
 def report(
     folder: Annotated[Path, typer.Argument(help="The folder that `codt study run` wrote.")] = _ROOT,
     out: Annotated[Path | None, typer.Option(help="Where the report goes; FOLDER/report by default.")] = None,
+    processor_time: Annotated[
+        bool, typer.Option("--processor-time", help="Run times by the processor's clock: for a busy machine.")
+    ] = False,
 ) -> None:
     """Make the report: a page, and every figure and table as files."""
     from codt.study.report import write_report  # noqa: PLC0415 (loads matplotlib)
 
     try:
-        page = write_report(folder, out or folder / "report")
+        page = write_report(folder, out or folder / "report", clock="processor" if processor_time else "wall")
     except (ValueError, OSError) as error:
         raise typer.BadParameter(str(error)) from error
     print(page)
+
+
+@app.command()
+def data(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Data sets, or CSV or Parquet files; all by default.")
+    ] = None,
+) -> None:
+    """Count samples, features, thresholds and labels: the paper's table of data sets, from the data."""
+    table = Table("name", "task", "samples", "features", "thresholds", "labels", "as in the paper")
+    printed = {info.name: info for info in list_datasets()}
+    for name in names or printed:
+        try:
+            found = measure_dataset(name)
+        except (ValueError, OSError) as error:
+            table.add_row(name, f"not at hand: {error}" if names else "not at hand")
+            continue
+        sizes = (found.n_samples, found.n_features, found.n_unique_values, found.n_labels)
+        same = "" if name not in printed else "yes" if found == printed[name] else f"no: {_sizes(printed[name])}"
+        table.add_row(name, found.task, *map(str, sizes), same)
+    Console().print(table)
+
+
+def _sizes(info: DatasetInfo) -> str:
+    return ", ".join(map(str, (info.n_samples, info.n_features, info.n_unique_values, info.n_labels)))

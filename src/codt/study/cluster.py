@@ -11,9 +11,9 @@ from codt.study.store import Store
 def run_on_cluster(work: list[Cell], store: Store, address: str, report: Report) -> None:
     """Run cells on the cluster at an address; results come back here and are kept here.
 
-    The workers need codt, the methods and the data; a worker should have one thread for each cell that may run at a time
-    (``dask worker ADDRESS --nthreads 1``). A cell whose worker is lost is run again on another; since a cell has one key,
-    it is counted once. A cell that has taken several workers with it is recorded as a crash.
+    The workers need codt, the methods and the data; a worker should have one thread for each cell that may run at a
+    time (``dask worker ADDRESS --nthreads 1``). A cell whose worker is lost is run again on another; since a cell has
+    one key, it is counted once. A cell that has taken several workers with it is recorded as a crash.
     """
     from distributed import Client, as_completed  # noqa: PLC0415 (an optional library)
 

@@ -136,7 +136,7 @@ def find(name: str, *, quick: bool = False) -> Description:
 
 
 def parse(text: str, name: str, *, folder: Path = Path(), quick: bool = False) -> Description:
-    """Read a description.
+    r"""Read a description.
 
     Parameters
     ----------

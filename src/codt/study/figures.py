@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -15,7 +16,7 @@ from matplotlib.figure import Figure
 from codt.study.metrics import NAMES, UNITS, Study, by_problem
 from codt.study.statistics import Ranking
 
-_STYLE = {
+_STYLE: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "codt",
     "font.size": 9,
@@ -41,7 +42,7 @@ def _panels(n: int, height: float = 2.6) -> tuple[Figure, list[Axes]]:
     return figure, list(axes)
 
 
-def _look(labels: Sequence[str]) -> dict[str, dict[str, object]]:
+def _look(labels: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return a colour and a kind of line for every label, told apart without colours too."""
     colours = mpl.color_sequences["tab10"]
     return {

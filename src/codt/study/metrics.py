@@ -11,14 +11,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from scipy.stats import gmean
 
 from codt.study.description import Description
+from codt.study.methods import METHODS
 from codt.study.store import Store
+
+Clock = Literal["wall", "processor"]
 
 PROBLEM = ["dataset", "depth", "samples", "draw"]
 UNITS = {"runtime": "s", "best": "s", "oi": "", "memory": "MB", "expansions": ""}
@@ -55,27 +58,29 @@ class Study:
         return list(dict.fromkeys(self.rows["label"]))
 
 
-def load(folder: Path) -> Study:
+def load(folder: Path, *, clock: Clock = "wall") -> Study:
     """Read the results of a study and add the metrics."""
     path = folder / "description.json"
     if not path.is_file():
         raise FileNotFoundError(f"{folder} holds no study: there is no {path.name}.")
     values = json.loads(path.read_text(encoding="utf-8"))
-    description = Description(**{key: tuple(v) if isinstance(v, list) else v for key, v in values.items()})
-    return evaluate(description, Store(folder).table().to_pandas())
+    options: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in values.items()}
+    description = Description(**options)
+    return evaluate(description, Store(folder).table().to_pandas(), clock=clock)
 
 
-def evaluate(description: Description, results: pd.DataFrame) -> Study:
+def evaluate(description: Description, results: pd.DataFrame, *, clock: Clock = "wall") -> Study:
     """Add to every row its label and the metrics; see :data:`NAMES`.
 
-    ``runtime`` is infinite for a search that was not completed within the limit, ``best`` for one that did not reach the
-    best known loss; ``oi`` is missing where the greedy tree is the best known.
+    ``runtime`` is infinite for a search that was not completed within the limit, ``best`` for one that did not reach
+    the best known loss; ``oi`` is missing where the greedy tree is the best known. With ``clock="processor"`` the run
+    times of methods that use one thread are processor times: on a busy machine they say more than the wall clock.
     """
     skipped = results[results["status"].isin(_SKIPPED)].copy()
     rows = results[~results["status"].isin(_SKIPPED)].copy().reset_index(drop=True)
     order = {name: i for i, name in enumerate((*description.methods, *description.strategies, *description.terminals))}
     compared = description.compared
-    rows["label"] = [getattr(row, compared) or row.method for row in rows.itertuples()]
+    rows["label"] = rows[compared].where(rows[compared] != "", rows["method"])
     rows["_order"] = rows["label"].map(order)
     rows = rows.sort_values(["dataset", "depth", "repetition", "_order"], kind="stable").drop(columns="_order")
     rows["dataset"] = [Path(name.partition("::")[0]).stem for name in rows["dataset"]]
@@ -86,9 +91,12 @@ def evaluate(description: Description, results: pd.DataFrame) -> Study:
     rows["best_loss"] = np.fmin(groups["loss"].transform("min"), groups["greedy_loss"].transform("min"))
     rows["greedy_loss"] = groups["greedy_loss"].transform("max")
     done = (rows["status"] == "optimal") & (rows["seconds"] <= rows["time_limit"] * 1.05)
-    rows["runtime"] = rows["seconds"].where(done, np.inf)
-    rows["best"] = [_time_to_best(row) for row in rows.to_dict("records")]
-    rows["oi"] = [_row_integral(row) for row in rows.to_dict("records")]
+    one_thread = ~rows["method"].isin([name for name, method in METHODS.items() if method.all_cores])
+    by_processor = one_thread & rows["cpu_seconds"].notna() & (clock == "processor")
+    rows["runtime"] = rows["cpu_seconds"].where(by_processor, rows["seconds"]).where(done, np.inf)
+    records: list[dict[str, Any]] = rows.to_dict("records")  # type: ignore[assignment]
+    rows["best"] = [_time_to_best(row) for row in records]
+    rows["oi"] = [_row_integral(row) for row in records]
     rows["memory"] = rows["memory"].fillna(rows["peak_memory"]) / 1e6
     left_right = rows["terminal"] == "left-right"
     rows["expansions"] = rows["evaluations"].where(left_right, rows["expansions"])
@@ -98,7 +106,7 @@ def evaluate(description: Description, results: pd.DataFrame) -> Study:
 def objective_integral(
     seconds: Sequence[float], losses: Sequence[float], greedy: float, best: float, time_limit: float
 ) -> float:
-    """Return the OI: the mean over time of the incumbent's distance to the best, 1 if nothing better than greedy is found.
+    """Return the OI: the mean over time of the incumbent's distance to the best; 1 if greedy is all there is.
 
     Parameters
     ----------
@@ -159,8 +167,15 @@ def penalised(rows: pd.DataFrame, metric: str = "runtime") -> pd.Series:
     return values
 
 
+def shared_problems(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of problems that every label has been given: a study in progress compares like with like."""
+    counts = rows.groupby(PROBLEM)["label"].transform("nunique")
+    return rows[counts == rows["label"].nunique()]
+
+
 def geometric_means(rows: pd.DataFrame, metric: str = "runtime") -> pd.Series:
     """Return the geometric mean of a metric for every label, unfinished runs counted with the time limit."""
+    rows = shared_problems(rows)
     values = penalised(rows, metric).clip(lower=1e-6)
     means: pd.Series = values.groupby(rows["label"]).agg(lambda part: float(gmean(part)))
     return means.sort_values()
@@ -181,7 +196,7 @@ def geometric_ratio(rows: pd.DataFrame, label: str, reference: str, metric: str 
     if label not in table or reference not in table:
         return math.nan, 0
     both = table[[label, reference]]
-    both = both[np.isfinite(both).all(axis=1) & (both > 0).all(axis=1)]
+    both = both[((both > 0) & (both < np.inf)).all(axis=1)]
     if both.empty:
         return math.nan, 0
     ratios = both.iloc[:, 0] / both.iloc[:, -1] if label != reference else both.iloc[:, 0] * 0 + 1
@@ -201,6 +216,6 @@ def disagreements(rows: pd.DataFrame) -> list[str]:
     for problem, group in proven.groupby(PROBLEM):
         low, high = group["loss"].min(), group["loss"].max()
         if high - low > 1e-6 * max(1.0, abs(high)):
-            worst = group.loc[group["loss"].idxmax(), "label"]
+            worst = group.sort_values("loss")["label"].iloc[-1]
             found.append(f"{problem}: {worst} claims {high:g} to be optimal, another found {low:g}")
     return found

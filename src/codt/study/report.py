@@ -15,8 +15,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from codt.study import figures, tables
+from codt.study.cells import cells
 from codt.study.claims import CLAIMS
-from codt.study.metrics import NAMES, Study, disagreements, load
+from codt.study.metrics import NAMES, Clock, Study, disagreements, load
 from codt.study.statistics import Ranking, rank
 
 
@@ -31,7 +32,7 @@ class Section:
     tables: list[dict[str, Any]] = field(default_factory=list)
 
 
-def write_report(folder: Path, out: Path) -> Path:
+def write_report(folder: Path, out: Path, *, clock: Clock = "wall") -> Path:
     """Make the report of all studies in a folder; return the page.
 
     Parameters
@@ -40,15 +41,17 @@ def write_report(folder: Path, out: Path) -> Path:
         What ``codt study run`` wrote: a folder for each study.
     out : Path
         Where ``index.html``, ``figures`` and ``tables`` go.
+    clock : {"wall", "processor"}
+        What run times are measured by; see :func:`codt.study.metrics.evaluate`.
     """
     found = sorted(path.parent for path in folder.glob("*/description.json"))
     if not found:
         raise FileNotFoundError(f"folder={str(folder)!r} holds no results of `codt study run`.")
-    studies = [study for study in map(load, found) if len(study.rows)]
+    studies = [study for study in (load(path, clock=clock) for path in found) if len(study.rows)]
     for part in ("figures", "tables"):
         (out / part).mkdir(parents=True, exist_ok=True)
     sections = [_section(study, out) for study in studies]
-    claims = []
+    claims: list[dict[str, Any]] = []
     drawn = {figure["id"] for section in sections for figure in section.figures}
     for claim in CLAIMS:
         verdict, study = claim.judge(studies)
@@ -59,7 +62,7 @@ def write_report(folder: Path, out: Path) -> Path:
     template = environment.from_string((resources.files("codt.study") / "page.html").read_text(encoding="utf-8"))
     counts = Counter(entry["verdict"].outcome for entry in claims)
     page = out / "index.html"
-    page.write_text(template.render(sections=sections, claims=claims, counts=counts), encoding="utf-8")
+    page.write_text(template.render(sections=sections, claims=claims, counts=counts, clock=clock), encoding="utf-8")
     return page
 
 
@@ -135,7 +138,10 @@ def _facts(study: Study) -> list[tuple[str, str]]:
     skipped = Counter(zip(study.skipped["method"], study.skipped["status"], strict=True))
     fallen_back = int((rows["fallbacks"].fillna(0) > 0).sum())
     facts = [
-        ("cells", f"{len(rows)} run, {len(rows[rows['status'] == 'optimal'])} of them to the proof"),
+        (
+            "cells",
+            f"{len(rows)} of {len(cells(description))} run, {int((rows['status'] == 'optimal').sum())} to the proof",
+        ),
         ("limits", f"{description.time_limit:g} s, {description.memory_limit / 1e9:g} GB a cell"),
         ("repetitions, seed", f"{description.repetitions}, {description.seed}"),
         ("time in fits", f"{rows['seconds'].sum() / 60:.1f} minutes, {rows['date'].min()} to {rows['date'].max()}"),

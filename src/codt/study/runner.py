@@ -61,4 +61,3 @@ def _run_claimed(cell: Cell, store: Store) -> Record | None:
         record = run_cell(cell.to_json())
         store.add(record)
         return record
-

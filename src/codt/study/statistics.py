@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 import scikit_posthocs
 from scipy.stats import friedmanchisquare
@@ -32,7 +31,7 @@ class Ranking:
         return (
             self.significant
             and bool(self.ranks[first] < self.ranks[second])
-            and float(self.nemenyi.loc[first, second]) < ALPHA
+            and bool(self.nemenyi[second][first] < ALPHA)
         )
 
 
@@ -43,6 +42,7 @@ def rank(table: pd.DataFrame) -> Ranking | None:
 
     Examples
     --------
+    >>> import numpy as np
     >>> table = pd.DataFrame({"a": [1, 1, 2, 1], "b": [2, 3, 3, 2], "c": [3, np.inf, 9, 8]})
     >>> ranking = rank(table)
     >>> ranking.ranks.to_dict(), ranking.better("a", "c")

@@ -138,7 +138,9 @@ class Store:
             if self.path.exists():
                 old = self._read()
                 fresh = set(new["key"].to_pylist())
-                new = pa.concat_tables([old.filter(pa.array([key not in fresh for key in old["key"].to_pylist()])), new])
+                new = pa.concat_tables(
+                    [old.filter(pa.array([key not in fresh for key in old["key"].to_pylist()])), new]
+                )
             partial = self.path.with_suffix(".partial")
             pq.write_table(new, partial, compression="zstd")
             partial.replace(self.path)

@@ -18,7 +18,7 @@ def run_times(study: Study) -> pd.DataFrame:
     """
     rows = study.rows[study.rows["status"] != "heuristic"]
     table = by_problem(rows, "runtime")
-    told = np.isfinite(table).any(axis=1) & ~(table <= 1.0).all(axis=1)
+    told = (table < np.inf).any(axis=1) & ~(table <= 1.0).all(axis=1)
     shown = table[told] if told.any() else table
     shown = shown.replace(np.inf, np.nan).reset_index()
     shown = shown.drop(columns=[name for name in ("samples", "draw") if shown[name].nunique() <= 1])
@@ -38,14 +38,8 @@ def summary(study: Study, metric: str) -> pd.DataFrame:
     rows = study.rows[study.rows[metric].notna()]
     if metric in ("runtime", "expansions"):
         rows = rows[rows["status"] != "heuristic"]
-    if metric in ("runtime", "best"):
-        means = lambda part: geometric_means(part, metric)  # noqa: E731
-    elif metric == "oi":
-        means = lambda part: part.groupby("label")["oi"].mean()  # noqa: E731
-    else:
-        means = lambda part: geometric_means(part[part[metric] > 0], metric)  # noqa: E731
     for depth, part in rows.groupby("depth"):
-        values = means(part)
+        values = part.groupby("label")["oi"].mean() if metric == "oi" else geometric_means(part, metric)
         for label in study.labels:
             mine = part[part["label"] == label]
             if len(mine):

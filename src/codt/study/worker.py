@@ -1,7 +1,7 @@
 """One cell in a process of its own: ``python -m codt.study.worker OUTCOME``, the cell as JSON on standard input.
 
-The outcome is written to a file, since peers print what they like. A second file beside it says when the fit began: only
-then does the time limit run.
+The outcome is written to a file, since peers print what they like. A second file beside it says when the fit began:
+only then does the time limit run.
 """
 
 from __future__ import annotations
