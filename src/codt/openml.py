@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,14 +73,17 @@ def fetch(name: str, task: Task, shape: tuple[int, int]) -> Path:
     source = SOURCES[name]
     folder = cache_folder()
     try:
-        found = fetch_openml(
-            data_id=source.data_id,
-            as_frame=True,
-            parser="auto",
-            data_home=str(folder / "openml"),
-            n_retries=1,
-            delay=0.0,
-        )
+        with warnings.catch_warnings():
+            # That it tries again is of no interest; that it fails in the end is an error.
+            warnings.filterwarnings("ignore", "(A network error|Invalid cache)")
+            found = fetch_openml(
+                data_id=source.data_id,
+                as_frame=True,
+                parser="auto",
+                data_home=str(folder / "openml"),
+                n_retries=1,
+                delay=0.1,
+            )
     except (URLError, TimeoutError) as error:
         raise ConnectionError(f"name={name!r}: OpenML cannot be reached ({error}).") from error
     frame = found.data.drop(columns=[column for column in source.without if column in found.data])
