@@ -19,13 +19,20 @@ Report = Callable[[Record], None]
 
 
 def open_store(description: Description, root: Path) -> Store:
-    """Return the store of a study, in a folder of its name, with the description beside it."""
+    """Return the store of a study, in a folder of its name, with the description beside it.
+
+    Cells that another study in ``root`` has run already are taken over: the experiments overlap.
+    """
     store = Store(root / description.name)
     text = json.dumps(asdict(description), indent=1)
     path = store.folder / "description.json"
     partial = path.with_suffix(".partial")
     partial.write_text(text, encoding="utf-8")
     partial.replace(path)
+    keys = {cell.key for cell in cells(description)}
+    for other in sorted(root.glob("*/results.parquet")):
+        if other.parent != store.folder:
+            store.adopt(keys, Store(other.parent))
     return store
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -129,23 +129,40 @@ class Store:
 
     def compact(self) -> None:
         """Move all records into the one file."""
+
+        def records() -> tuple[pa.Table, list[Path]]:
+            paths = sorted(self._cells.glob("*.json"))
+            return records_to_table([json.loads(path.read_text(encoding="utf-8")) for path in paths]), paths
+
+        self._merge(records)
+
+    def _merge(self, source: Callable[[], tuple[pa.Table, list[Path]]]) -> None:
+        """Add rows to the one file, in place of those with the same keys, and remove the files they came from."""
         with (self.folder / ".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            paths = sorted(self._cells.glob("*.json"))
-            if not paths and self.path.exists():
+            new, paths = source()
+            if not new.num_rows and self.path.exists():
                 return
-            new = records_to_table([json.loads(path.read_text(encoding="utf-8")) for path in paths])
             if self.path.exists():
                 old = self._read()
                 fresh = set(new["key"].to_pylist())
-                new = pa.concat_tables(
-                    [old.filter(pa.array([key not in fresh for key in old["key"].to_pylist()])), new]
-                )
+                kept = pa.array([key not in fresh for key in old["key"].to_pylist()], pa.bool_())
+                new = pa.concat_tables([old.filter(kept), new])
             partial = self.path.with_suffix(".partial")
             pq.write_table(new, partial, compression="zstd")
             partial.replace(self.path)
             for path in paths:
                 path.unlink()
+
+    def adopt(self, keys: set[str], other: Store) -> None:
+        """Take over the results of cells that another study has run already: equal keys are equal cells."""
+        wanted = keys - self.keys()
+        if not wanted or not other.path.exists():
+            return
+        found = other._read()
+        found = found.filter(pa.array([key in wanted for key in found["key"].to_pylist()], pa.bool_()))
+        if found.num_rows:
+            self._merge(lambda: (found, []))
 
     def table(self) -> pa.Table:
         """Return all results, one row a cell."""
