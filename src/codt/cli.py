@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import Enum
-from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -21,13 +20,11 @@ from codt.options import ESTIMATOR_OPTIONS
 from codt.own_data import MOST_INTEGER_CLASSES
 from codt.regressor import OptimalTreeRegressor
 from codt.strategy import strategies as known_strategies
+from codt.study.cli import app as study
 
 app = typer.Typer(help="Provably optimal decision trees.", no_args_is_help=True, pretty_exceptions_enable=False)
 
-if find_spec("pyarrow"):  # the extra "study" is installed
-    from codt.study.cli import app as study
-
-    app.add_typer(study, name="study")
+app.add_typer(study, name="study")
 
 _HELP = {option.name: option.help for option in ESTIMATOR_OPTIONS}
 

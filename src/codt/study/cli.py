@@ -1,11 +1,14 @@
-"""The commands ``codt study run``, ``report`` and ``list``; needs the extra ``study``."""
+"""The commands ``codt study run``, ``report``, ``list`` and ``data``; need the extra ``study``.
+
+What they need is imported when they are run: it takes a while, and other commands do without.
+"""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -13,11 +16,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from codt.datasets import DatasetInfo, list_datasets, measure_dataset
-from codt.study.cells import cells
-from codt.study.cluster import run_on_cluster
-from codt.study.description import find, shipped
-from codt.study.process import Record
-from codt.study.runner import open_store, pending, run_local
 
 app = typer.Typer(help="Rerun the paper's evaluation, or a study of your own.", no_args_is_help=True)
 
@@ -27,6 +25,9 @@ _ROOT = Path("study-results")
 @app.command("list")
 def list_studies() -> None:
     """List the studies that come with codt: one for every experiment of the paper."""
+    from codt.study.cells import cells
+    from codt.study.description import find, shipped
+
     table = Table("name", "title", "cells", "cells (quick)")
     table.columns[0].no_wrap = True
     for name in shipped():
@@ -44,6 +45,11 @@ def run(
     cluster: Annotated[str | None, typer.Option(help="Run on the Dask cluster at this address instead.")] = None,
 ) -> None:
     """Run studies; what has been done already is not done again."""
+    from codt.study.cells import cells
+    from codt.study.cluster import run_on_cluster
+    from codt.study.description import find, shipped
+    from codt.study.runner import open_store, pending, run_local
+
     names = list(shipped()) if studies == ["all"] else studies
     try:
         descriptions = [find(name, quick=quick) for name in names]
@@ -58,7 +64,7 @@ def run(
             bar = progress.add_task(description.name, total=total, completed=total - len(work))
             ends: Counter[str] = Counter()
 
-            def report(record: Record, bar: object = bar, ends: Counter[str] = ends) -> None:
+            def report(record: dict[str, Any], bar: object = bar, ends: Counter[str] = ends) -> None:
                 ends[record["status"]] += 1
                 progress.advance(bar)  # type: ignore[arg-type]
 
@@ -79,7 +85,7 @@ def report(
     ] = False,
 ) -> None:
     """Make the report: a page, and every figure and table as files."""
-    from codt.study.report import write_report  # noqa: PLC0415 (loads matplotlib)
+    from codt.study.report import write_report
 
     try:
         page = write_report(folder, out or folder / "report", clock="processor" if processor_time else "wall")
