@@ -221,6 +221,24 @@ def test_two_processes_share_a_study_and_a_killed_one_is_continued(data: Path, t
     assert "nothing to do" in listed.output
 
 
+def test_an_interrupt_ends_at_once(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    np.savetxt(
+        tmp_path / "hard.csv", np.column_stack([random.random((2000, 8)), random.integers(2, size=2000)]), "%.6f", ","
+    )
+    toml = tmp_path / "hard.toml"
+    toml.write_text('title = "t"\ndatasets = ["hard.csv"]\ndepths = [5]\nterminals = ["leaf"]\n', encoding="utf-8")
+    command = [sys.executable, "-m", "codt", "study", "run", str(toml), "--out", str(tmp_path), "--jobs", "1"]
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = monotonic() + 60
+    while not list(tmp_path.glob("hard/locks/*")) and monotonic() < deadline:
+        sleep(0.02)
+    sleep(1)
+    running.send_signal(signal.SIGINT)
+    assert running.wait(timeout=20) != 0
+    assert not list(tmp_path.glob("hard/cells/*.json"))
+
+
 def test_the_command_lists_studies_and_names_what_is_wrong(tmp_path: Path) -> None:
     runner = CliRunner()
     listed = runner.invoke(app, ["study", "list"])

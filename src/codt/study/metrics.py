@@ -36,6 +36,9 @@ NAMES = {
 #: Losses that differ by less than this, relative to the greedy loss, are equal.
 TOLERANCE = 1e-9
 
+# Less than this cannot be measured: a microsecond, a page of memory in MB, one expansion.
+_LEAST = {"runtime": 1e-6, "best": 1e-6, "memory": 0.004096, "expansions": 1.0}
+
 _SKIPPED = ("not-installed", "unsupported")
 
 
@@ -175,8 +178,8 @@ def shared_problems(rows: pd.DataFrame) -> pd.DataFrame:
 
 def geometric_means(rows: pd.DataFrame, metric: str = "runtime") -> pd.Series:
     """Return the geometric mean of a metric for every label, unfinished runs counted with the time limit."""
-    rows = shared_problems(rows)
-    values = penalised(rows, metric).clip(lower=1e-6)
+    rows = shared_problems(rows[rows[metric].notna()])
+    values = penalised(rows, metric).clip(lower=_LEAST[metric])
     means: pd.Series = values.groupby(rows["label"]).agg(lambda part: float(gmean(part)))
     return means.sort_values()
 

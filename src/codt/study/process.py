@@ -11,7 +11,8 @@ from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import monotonic, sleep
+from threading import Event
+from time import monotonic
 from typing import Any
 
 import psutil
@@ -20,7 +21,7 @@ from codt.study.cells import Cell
 from codt.study.machine import describe
 
 #: How a cell can end beside the ways in which a fit ends by itself.
-CRASH, TIME, MEMORY = "crash", "time-limit", "memory-limit"
+CRASH, TIME, MEMORY, STOPPED = "crash", "time-limit", "memory-limit", "stopped"
 
 # Reading the data, converting them and loading a library may take this long; the limit is on the fit.
 SETUP_SECONDS = 300.0
@@ -32,7 +33,7 @@ POLL_SECONDS = 0.02
 Record = dict[str, Any]
 
 
-def run_cell(text: str, command: tuple[str, ...] | None = None) -> Record:
+def run_cell(text: str, command: tuple[str, ...] | None = None, stop: Event | None = None) -> Record:
     """Run a cell, given as JSON; return its record. Whatever the process does, this returns.
 
     Parameters
@@ -41,14 +42,16 @@ def run_cell(text: str, command: tuple[str, ...] | None = None) -> Record:
         The cell, by :meth:`codt.study.cells.Cell.to_json`.
     command : tuple of str, optional
         What to run instead of the worker, for tests; the path of the outcome is added.
+    stop : Event, optional
+        Ends the cell when it is set; the record is then of no use.
     """
     cell = Cell.from_json(text)
     with TemporaryDirectory(prefix="codt-study-") as folder:
-        outcome = _run(cell, Path(folder), command or (sys.executable, "-m", "codt.study.worker"))
+        outcome = _run(cell, Path(folder), command or (sys.executable, "-m", "codt.study.worker"), stop or Event())
     return {"key": cell.key, **vars(cell), **outcome, **describe(), "date": _now()}
 
 
-def _run(cell: Cell, folder: Path, command: tuple[str, ...]) -> Record:
+def _run(cell: Cell, folder: Path, command: tuple[str, ...], stop: Event) -> Record:
     from codt.study.worker import started_file  # noqa: PLC0415 (loads every method, which a test may not want)
 
     outcome = folder / "outcome.json"
@@ -69,7 +72,7 @@ def _run(cell: Cell, folder: Path, command: tuple[str, ...]) -> Record:
                 process.stdin.write(cell.to_json().encode())
             with suppress(BrokenPipeError):
                 process.stdin.close()
-            ended = _watch(process, cell, started)
+            ended = _watch(process, cell, started, stop)
         finally:
             _kill(process)
         if ended is not None:
@@ -81,7 +84,7 @@ def _run(cell: Cell, folder: Path, command: tuple[str, ...]) -> Record:
         return {"status": CRASH, "note": _reason(process.returncode, errors.read().decode(errors="replace"))}
 
 
-def _watch(process: subprocess.Popen[bytes], cell: Cell, started: Path) -> Record | None:
+def _watch(process: subprocess.Popen[bytes], cell: Cell, started: Path, stop: Event) -> Record | None:
     """Wait until the process ends, or return why it has to be ended."""
     begin = monotonic()
     running_since: float | None = None
@@ -103,7 +106,8 @@ def _watch(process: subprocess.Popen[bytes], cell: Cell, started: Path) -> Recor
                 }
         elif now - begin > SETUP_SECONDS:
             return {"status": TIME, "peak_memory": peak, "note": f"not ready after {SETUP_SECONDS:g} s"}
-        sleep(POLL_SECONDS)
+        if stop.wait(POLL_SECONDS):
+            return {"status": STOPPED}
     return None
 
 

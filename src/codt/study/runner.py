@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict
 from pathlib import Path
+from threading import Event
 
 from codt.study.cells import Cell, cells
 from codt.study.description import Description
@@ -45,26 +46,31 @@ def pending(description: Description, store: Store) -> list[Cell]:
 
 def run_local(work: list[Cell], store: Store, jobs: int, report: Report) -> None:
     """Run cells in ``jobs`` processes at a time; those that use all cores alone."""
+    stop = Event()
     for alone in (False, True):
         group = [cell for cell in work if METHODS[cell.method].all_cores == alone]
         # A thread only waits for its process.
         with ThreadPoolExecutor(1 if alone else jobs) as pool:
-            futures = [pool.submit(_run_claimed, cell, store) for cell in group]
+            futures = [pool.submit(_run_claimed, cell, store, stop) for cell in group]
             try:
                 for future in as_completed(futures):
                     if (record := future.result()) is not None:
                         report(record)
             except BaseException:
+                # Interrupted: what is not done now is done by the next run.
+                stop.set()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
     store.compact()
 
 
-def _run_claimed(cell: Cell, store: Store) -> Record | None:
+def _run_claimed(cell: Cell, store: Store, stop: Event) -> Record | None:
     """Run a cell unless another process has done it or is at it."""
     with store.claim(cell.key) as free:
         if not free:
             return None
-        record = run_cell(cell.to_json())
+        record = run_cell(cell.to_json(), stop=stop)
+        if stop.is_set():
+            return None
         store.add(record)
         return record
