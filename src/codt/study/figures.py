@@ -52,11 +52,13 @@ def _look(labels: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 
 def distributions(study: Study, metric: str) -> Figure | None:
-    """Draw which share of the problems each label has within which value of a metric, one panel a depth."""
+    """Draw the share of runs within each value of a metric, one line a label, one panel a depth."""
     rows = study.rows[study.rows[metric].notna()]
     if metric in ("runtime", "expansions"):
         rows = rows[rows["status"] != "heuristic"]
-    depths = [depth for depth in study.description.depths if (rows["depth"] == depth).any()]
+    # A panel in which nobody got anywhere shows nothing.
+    reached_at = set(rows.loc[np.isfinite(rows[metric]), "depth"])
+    depths = [depth for depth in study.description.depths if depth in reached_at]
     if not depths:
         return None
     figure, axes = _panels(len(depths))
