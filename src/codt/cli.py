@@ -20,19 +20,20 @@ from codt.commands.files import read_table, refuse_text, split_target, write_tex
 from codt.comparison import cart_loss, report
 from codt.datasets import list_datasets
 from codt.options import ESTIMATOR_OPTIONS
+from codt.own_data import MOST_INTEGER_CLASSES
 from codt.progress import live_line
 from codt.regressor import OptimalTreeRegressor
 from codt.strategy import strategies as known_strategies
+from codt.study.cli import app as study
 
 # Plain help and errors: rich would read brackets in the names of columns as markup.
 app = typer.Typer(
     help="Provably optimal decision trees.", no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None
 )
 
-_HELP = {option.name: option.help for option in ESTIMATOR_OPTIONS}
+app.add_typer(study, name="study")
 
-# With more distinct integers than this, a target is taken for a quantity rather than a label.
-MOST_INTEGER_CLASSES = 20
+_HELP = {option.name: option.help for option in ESTIMATOR_OPTIONS}
 
 
 class TaskChoice(str, Enum):

@@ -1,8 +1,10 @@
-"""The paper's data sets, read from a folder of the user's.
+"""The paper's data sets, read from a folder of the user's or fetched, and files of the user's own.
 
 The files are not part of the package. The environment variable ``CODT_DATA_DIR`` names the folder that holds
 them (or several folders, separated as in ``PATH``): ``classification/NAME.npz`` and ``regression/NAME.npz``,
-each with the arrays ``X`` and ``y``.
+each with the arrays ``X`` and ``y``. What is not there is looked for in the cache folder (``CODT_CACHE_DIR``, or
+``codt`` in the user's cache folder) and otherwise fetched from OpenML, if it is known to be there. Wherever a name is
+expected, ``FILE.csv`` or ``FILE.parquet`` works too, with ``::COLUMN`` for a target that is not the last column.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codt._names import unknown_name
+from codt.openml import SOURCES, cache_folder, fetch, read
 from codt.options import Task
+from codt.own_data import is_own_file, read_own_file
 from codt.validation import Floats
 
 DATA_DIR_VARIABLE = "CODT_DATA_DIR"
@@ -35,7 +39,7 @@ class DatasetInfo:
     n_samples, n_features : int
         Its size.
     n_unique_values : int
-        The number of distinct values, summed over the features.
+        The number of distinct values, less one for each feature: its thresholds.
     n_labels : int
         The number of distinct labels or targets.
     """
@@ -50,7 +54,7 @@ class DatasetInfo:
     @property
     def path(self) -> Path | None:
         """Where its file is; None if it is in none of the folders."""
-        candidates = (folder / self.task / f"{self.name}.npz" for folder in _folders())
+        candidates = (folder / self.task / f"{self.name}.npz" for folder in (*_folders(), cache_folder()))
         return next((path for path in candidates if path.is_file()), None)
 
 
@@ -104,7 +108,7 @@ def load_dataset(name: str) -> tuple[Floats, NDArray[Any]]:
     Parameters
     ----------
     name : str
-        A name from :func:`list_datasets`.
+        A name from :func:`list_datasets`, or a CSV or Parquet file (see above).
 
     Returns
     -------
@@ -117,19 +121,58 @@ def load_dataset(name: str) -> tuple[Floats, NDArray[Any]]:
     --------
     >>> X, y = load_dataset("bank")  # doctest: +SKIP
     """
+    if is_own_file(name):
+        return read_own_file(name)[:2]
+    info = _info(name)
+    path = info.path
+    if path is None:
+        path = _fetched(info)
+    return read(path)
+
+
+def dataset_task(name: str) -> Task:
+    """Return what a data set is for: as the paper says, or for a file as its targets suggest.
+
+    Examples
+    --------
+    >>> dataset_task("bank")
+    'classification'
+    """
+    return read_own_file(name)[2] if is_own_file(name) else _info(name).task
+
+
+def measure_dataset(name: str) -> DatasetInfo:
+    """Return a row of the paper's table, counted from the data.
+
+    Examples
+    --------
+    >>> measure_dataset("bank")  # doctest: +SKIP
+    DatasetInfo(name='bank', task='classification', n_samples=1372, n_features=4, n_unique_values=5016, n_labels=2)
+    """
+    X, y = load_dataset(name)
+    thresholds = sum(len(np.unique(column)) - 1 for column in X.T)
+    return DatasetInfo(name, dataset_task(name), X.shape[0], X.shape[1], thresholds, len(np.unique(y)))
+
+
+def _info(name: str) -> DatasetInfo:
     table = {info.name: info for info in _TABLE}
     if name not in table:
         raise unknown_name("name", name, table)
-    info = table[name]
-    path = info.path
-    if path is None:
-        places = ", ".join(map(str, _folders())) or "not set"
-        raise FileNotFoundError(
-            f"name={name!r}: there is no {info.task}/{name}.npz in the folder named by the environment"
-            f" variable {DATA_DIR_VARIABLE} ({places})."
-        )
-    with np.load(path, allow_pickle=False) as file:
-        return file["X"], file["y"]
+    return table[name]
+
+
+def _fetched(info: DatasetInfo) -> Path:
+    places = ", ".join(map(str, _folders())) or "not set"
+    missing = (
+        f"name={info.name!r}: there is no {info.task}/{info.name}.npz in the folder named by the environment"
+        f" variable {DATA_DIR_VARIABLE} ({places})"
+    )
+    if info.name not in SOURCES:
+        raise FileNotFoundError(f"{missing}, and it is not known to be at OpenML.")
+    try:
+        return fetch(info.name, info.task, (info.n_samples, info.n_features))
+    except ConnectionError as error:
+        raise FileNotFoundError(f"{missing}, and it cannot be fetched. {error}") from error
 
 
 def _folders() -> list[Path]:

@@ -1,0 +1,119 @@
+"""The commands ``codt study run``, ``report``, ``list`` and ``data``; need the extra ``study``.
+
+What they need is imported when they are run: it takes a while, and other commands do without.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from codt.datasets import DatasetInfo, list_datasets, measure_dataset
+
+app = typer.Typer(help="Rerun the paper's evaluation, or a study of your own.", no_args_is_help=True)
+
+_ROOT = Path("study-results")
+
+
+@app.command("list")
+def list_studies() -> None:
+    """List the studies that come with codt: one for every experiment of the paper."""
+    from codt.study.cells import cells
+    from codt.study.description import find, shipped
+
+    table = Table("name", "title", "cells", "cells (quick)")
+    table.columns[0].no_wrap = True
+    for name in shipped():
+        full, quick = find(name), find(name, quick=True)
+        table.add_row(name, full.title, str(len(cells(full))), str(len(cells(quick))))
+    Console().print(table)
+
+
+@app.command()
+def run(
+    studies: Annotated[list[str], typer.Argument(help="Names from `codt study list`, 'all', or TOML files.")],
+    quick: Annotated[bool, typer.Option("--quick", help="The short form: minutes on two cores.")] = False,
+    out: Annotated[Path, typer.Option(help="The folder for results; a study that is there goes on.")] = _ROOT,
+    jobs: Annotated[int, typer.Option(min=1, help="Cells at a time on this machine.")] = os.cpu_count() or 1,
+    cluster: Annotated[str | None, typer.Option(help="Run on the Dask cluster at this address instead.")] = None,
+) -> None:
+    """Run studies; what has been done already is not done again."""
+    from codt.study.cells import cells
+    from codt.study.cluster import run_on_cluster
+    from codt.study.description import find, shipped
+    from codt.study.runner import open_store, pending, run_local
+
+    names = list(shipped()) if studies == ["all"] else studies
+    try:
+        descriptions = [find(name, quick=quick) for name in names]
+    except (ValueError, TypeError, OSError) as error:
+        raise typer.BadParameter(str(error)) from error
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, TextColumn("left:"), TimeRemainingColumn()) as progress:
+        for description in descriptions:
+            store = open_store(description, out)
+            work = pending(description, store)
+            total = len(cells(description))
+            bar = progress.add_task(description.name, total=total, completed=total - len(work))
+            ends: Counter[str] = Counter()
+
+            def report(record: dict[str, Any], bar: object = bar, ends: Counter[str] = ends) -> None:
+                ends[record["status"]] += 1
+                progress.advance(bar)  # type: ignore[arg-type]
+
+            if cluster is None:
+                run_local(work, store, jobs, report)
+            else:
+                run_on_cluster(work, store, cluster, report)
+            counts = ", ".join(f"{count} {status}" for status, count in sorted(ends.items())) or "nothing to do"
+            progress.console.print(f"{description.name}: {counts}; results in {store.path}")
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(help="The folder that `codt study run` wrote.")] = _ROOT,
+    out: Annotated[Path | None, typer.Option(help="Where the report goes; FOLDER/report by default.")] = None,
+    processor_time: Annotated[
+        bool, typer.Option("--processor-time", help="Run times by the processor's clock: for a busy machine.")
+    ] = False,
+) -> None:
+    """Make the report: a page, and every figure and table as files."""
+    from codt.study.report import write_report
+
+    try:
+        page = write_report(folder, out or folder / "report", clock="processor" if processor_time else "wall")
+    except (ValueError, OSError) as error:
+        raise typer.BadParameter(str(error)) from error
+    print(page)
+
+
+@app.command()
+def data(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Data sets, or CSV or Parquet files; all by default.")
+    ] = None,
+) -> None:
+    """Count samples, features, thresholds and labels: the paper's table of data sets, from the data."""
+    table = Table("name", "task", "samples", "features", "thresholds", "labels", "as in the paper")
+    printed = {info.name: info for info in list_datasets()}
+    for name in names or printed:
+        try:
+            found = measure_dataset(name)
+        except (ValueError, OSError) as error:
+            table.add_row(name, f"not at hand: {error}" if names else "not at hand")
+            continue
+        sizes = (found.n_samples, found.n_features, found.n_unique_values, found.n_labels)
+        same = "" if name not in printed else "yes" if found == printed[name] else f"no: {_sizes(printed[name])}"
+        table.add_row(name, found.task, *map(str, sizes), same)
+    Console().print(table)
+
+
+def _sizes(info: DatasetInfo) -> str:
+    return ", ".join(map(str, (info.n_samples, info.n_features, info.n_unique_values, info.n_labels)))

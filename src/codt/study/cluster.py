@@ -1,0 +1,34 @@
+"""Runs the cells of a study on a Dask cluster."""
+
+from __future__ import annotations
+
+from codt.study.cells import Cell
+from codt.study.process import CRASH, Record, run_cell
+from codt.study.runner import Report
+from codt.study.store import Store
+
+
+def run_on_cluster(work: list[Cell], store: Store, address: str, report: Report) -> None:
+    """Run cells on the cluster at an address; results come back here and are kept here.
+
+    The workers need codt, the methods and the data; a worker should have one thread for each cell that may run at a
+    time (``dask worker ADDRESS --nthreads 1``). A cell whose worker is lost is run again on another; since a cell has
+    one key, it is counted once. A cell that has taken several workers with it is recorded as a crash.
+    """
+    from distributed import Client, as_completed  # noqa: PLC0415 (an optional library)
+
+    with Client(address, set_as_default=False) as client:
+        asked = {client.submit(run_cell, cell.to_json(), key=f"codt-{cell.key}"): cell for cell in work}
+        for future in as_completed(asked):
+            cell = asked[future]
+            error = future.exception()
+            record: Record = future.result() if error is None else _lost(cell, error)
+            if not store.has(cell.key):
+                store.add(record)
+                report(record)
+            future.release()
+    store.compact()
+
+
+def _lost(cell: Cell, error: BaseException) -> Record:
+    return {"key": cell.key, **vars(cell), "status": CRASH, "note": f"{type(error).__name__}: {error}"[:500]}

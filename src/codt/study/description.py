@@ -1,0 +1,268 @@
+"""What a study is: a TOML file, read and checked.
+
+.. code-block:: toml
+
+    title = "My strategy against the default"
+    datasets = ["bank", "wilt", "mine.csv::target"]  # or "classification", "regression", "all"
+    depths = [3, 4]
+    methods = ["codt"]
+    strategies = ["dfs-blossom", "mine"]
+    time_limit = 60
+    metrics = ["runtime", "oi"]
+
+    [own.mine]  # a strategy, as in codt.Strategy
+    priority = ["heuristic", "expanded"]
+    heuristic = { kind = "linear", lower_bound = 1.0, support = 0.5 }
+
+    [quick]  # what --quick replaces
+    time_limit = 2
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from importlib import resources
+from pathlib import Path
+from typing import Any, get_args
+
+from codt._names import unknown_name
+from codt.datasets import list_datasets
+from codt.limits import memory_in_bytes
+from codt.options import MAX_DEPTH, Task
+from codt.own_data import is_own_file, split_target
+from codt.strategy import Strategy, strategies
+from codt.study.methods import METHODS
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+TERMINALS = ("leaf", "left-right", "depth-two")
+METRICS = ("runtime", "best", "oi", "memory", "expansions")
+_TASKS: tuple[str, ...] = get_args(Task)
+
+
+@dataclass(frozen=True)
+class Description:
+    """A study: every combination of its lists is a cell.
+
+    Attributes
+    ----------
+    name, title : str
+        What it is called: the name in files, the title in the report.
+    datasets : tuple of str
+        Names of :func:`codt.datasets.list_datasets`, or CSV or Parquet files.
+    depths : tuple of int
+        The depth limits.
+    methods : tuple of str
+        Names from :data:`codt.study.methods.METHODS`.
+    strategies, terminals : tuple of str
+        Search strategies and terminal cases; only the methods that are codt have them.
+    samples : tuple of int
+        Sizes of random subsamples; empty for the data as they are.
+    time_limit : float
+        Seconds for one cell.
+    memory_limit : int
+        Bytes for one cell.
+    repetitions, seed : int
+        How often each cell is run, and where its random numbers start.
+    metrics : tuple of str
+        What the report shows, of "runtime", "best" (time to the best solution), "oi", "memory" and "expansions".
+    profiles : bool
+        Whether the report shows the bounds over time of every data set.
+    own : str
+        The strategies that the file defines itself, as JSON.
+    """
+
+    name: str
+    title: str
+    datasets: tuple[str, ...]
+    depths: tuple[int, ...]
+    methods: tuple[str, ...] = ("codt",)
+    strategies: tuple[str, ...] = ("dfs-blossom",)
+    terminals: tuple[str, ...] = ("depth-two",)
+    samples: tuple[int, ...] = ()
+    time_limit: float = 900.0
+    memory_limit: int = 32 * 10**9
+    repetitions: int = 5
+    seed: int = 0
+    metrics: tuple[str, ...] = ("runtime",)
+    profiles: bool = False
+    own: str = "{}"
+
+    @property
+    def compared(self) -> str:
+        """What the study compares: the one of method, strategy and terminal case that varies the most."""
+        sizes = {"strategy": len(self.strategies), "terminal": len(self.terminals), "method": len(self.methods)}
+        return max(sizes, key=lambda part: sizes[part])
+
+    def own_strategies(self) -> dict[str, dict[str, Any]]:
+        """Return the strategies that the file defines, as keyword arguments of :class:`codt.Strategy`."""
+        own: dict[str, dict[str, Any]] = json.loads(self.own)
+        return own
+
+
+def shipped() -> dict[str, Path]:
+    """Return the descriptions that come with codt, one for every experiment of the paper.
+
+    Examples
+    --------
+    >>> "strategies-runtime" in shipped()
+    True
+    """
+    folder = Path(str(resources.files("codt.study") / "descriptions"))
+    return {path.stem: path for path in sorted(folder.glob("*.toml"))}
+
+
+def find(name: str, *, quick: bool = False) -> Description:
+    """Return a description by its name, if it is shipped, or by the path of its TOML file.
+
+    Examples
+    --------
+    >>> find("terminal-cases").depths
+    (2, 3, 4)
+    """
+    known = shipped()
+    path = Path(name) if name.endswith(".toml") else known.get(name)
+    if path is None:
+        raise unknown_name("study", name, known)
+    if not path.is_file():
+        raise FileNotFoundError(f"study={name!r}: there is no such file.")
+    return parse(path.read_text(encoding="utf-8"), path.stem, folder=path.parent, quick=quick)
+
+
+def parse(text: str, name: str, *, folder: Path = Path(), quick: bool = False) -> Description:
+    r"""Read a description.
+
+    Parameters
+    ----------
+    text : str
+        The TOML.
+    name : str
+        What the study is called.
+    folder : Path
+        What paths of own data sets are relative to.
+    quick : bool, default=False
+        Whether the table ``quick`` replaces what stands before it.
+
+    Examples
+    --------
+    >>> parse('title = "t"\ndatasets = ["bank"]\ndepths = [2]', "mine").methods
+    ('codt',)
+    """
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"study={name!r} is not a TOML file: {error}") from error
+    if not isinstance(values.get("quick", {}), dict):
+        raise TypeError(f"quick={values['quick']!r}: expected a table.")
+    overrides = values.pop("quick", {})
+    if quick:
+        values |= overrides
+        name += "-quick"
+    own = values.pop("own", {})
+    known = {field.name for field in fields(Description)} - {"name", "own"}
+    for key in (*values, *overrides):
+        if key not in known:
+            raise unknown_name("key", key, sorted(known | {"own", "quick"}))
+    for key in ("title", "datasets", "depths"):
+        if key not in values:
+            raise ValueError(f"study={name!r}: {key} is missing.")
+    return _checked(name, values, own, folder)
+
+
+def _checked(name: str, values: Mapping[str, Any], own: Mapping[str, Any], folder: Path) -> Description:
+    if not isinstance(values["title"], str):
+        raise TypeError(f"title={values['title']!r}: expected a text.")
+    description = Description(name=name, title=values["title"], datasets=(), depths=(), own=json.dumps(own))
+    for strategy, options in own.items():
+        own_strategy(strategy, options)
+    checked: dict[str, Any] = {
+        "datasets": _datasets(values["datasets"], folder),
+        "depths": _numbers("depths", values["depths"], 0, MAX_DEPTH),
+        "methods": _names("methods", values.get("methods", description.methods), METHODS),
+        "strategies": _names("strategies", values.get("strategies", description.strategies), [*strategies(), *own]),
+        "terminals": _names("terminals", values.get("terminals", description.terminals), TERMINALS),
+        "samples": _numbers("samples", values["samples"], 2, 2**40) if values.get("samples") else (),
+        "metrics": _names("metrics", values.get("metrics", description.metrics), METRICS),
+        "time_limit": _positive("time_limit", values.get("time_limit", description.time_limit)),
+        "memory_limit": memory_in_bytes(values.get("memory_limit", description.memory_limit)),
+        "repetitions": _numbers("repetitions", [values.get("repetitions", description.repetitions)], 1, 10**6)[0],
+        "seed": _numbers("seed", [values.get("seed", description.seed)], 0, 2**31)[0],
+        "profiles": values.get("profiles", description.profiles),
+    }
+    if not isinstance(checked["profiles"], bool):
+        raise TypeError(f"profiles={checked['profiles']!r}: expected true or false.")
+    return replace(description, **checked)
+
+
+def own_strategy(name: str, options: Mapping[str, Any]) -> Strategy:
+    """Make a strategy out of a table of the file.
+
+    Examples
+    --------
+    >>> own_strategy("mine", {"priority": ["lower-bound"]}).left_right
+    'upper-bound'
+    """
+    from codt.heuristic import Heuristic  # noqa: PLC0415 (only own strategies need it)
+
+    if name in strategies():
+        raise ValueError(f"own.{name}: this is the name of a strategy of the paper; choose another.")
+    arguments = dict(options)
+    spec = arguments.pop("heuristic", None)
+    try:
+        heuristic = None if spec is None else Heuristic(**spec)
+        return Strategy(name, heuristic=heuristic, **arguments)
+    except TypeError as error:
+        raise TypeError(f"own.{name}={dict(options)!r}: {error}") from error
+
+
+def _datasets(value: object, folder: Path) -> tuple[str, ...]:
+    if value in ("all", *_TASKS):
+        return tuple(info.name for info in list_datasets() if value in ("all", info.task))
+    known = [info.name for info in list_datasets()]
+    names = []
+    for entry in _list("datasets", value):
+        if isinstance(entry, str) and is_own_file(entry):
+            path, target = split_target(entry)
+            full = path if path.is_absolute() else folder.resolve() / path
+            names.append(f"{full}::{target}" if target else str(full))
+        else:
+            names += _names("datasets", [entry], known)
+    return tuple(names)
+
+
+def _list(key: str, value: object) -> Sequence[object]:
+    if not isinstance(value, (list, tuple)) or not value:
+        raise TypeError(f"{key}={value!r}: expected a list that is not empty.")
+    return value
+
+
+def _names(key: str, value: object, valid: Sequence[str] | Mapping[str, object]) -> tuple[str, ...]:
+    names = []
+    for entry in _list(key, value):
+        if not isinstance(entry, str):
+            raise TypeError(f"{key}={value!r}: expected a list of names.")
+        if entry not in valid:
+            raise unknown_name(key, entry, valid)
+        names.append(entry)
+    return tuple(names)
+
+
+def _numbers(key: str, value: object, least: int, most: int) -> tuple[int, ...]:
+    numbers = []
+    for entry in _list(key, value):
+        if isinstance(entry, bool) or not isinstance(entry, int) or not least <= entry <= most:
+            raise ValueError(f"{key}={entry!r}: expected a whole number from {least} to {most}.")
+        numbers.append(entry)
+    return tuple(numbers)
+
+
+def _positive(key: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+        raise ValueError(f"{key}={value!r}: expected a number above 0.")
+    return float(value)

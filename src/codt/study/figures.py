@@ -1,0 +1,164 @@
+"""The figures: cumulative distributions, critical-difference diagrams, bounds over time, growth with the samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import scikit_posthocs
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from codt.study.metrics import NAMES, UNITS, Study, by_problem
+from codt.study.statistics import Ranking
+
+_STYLE: Any = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "codt",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "figure.constrained_layout.use": True,
+}
+_LINES = ("-", "--", "-.", ":")
+_GREY = "0.6"
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a figure as SVG and PDF; ``path`` has no suffix."""
+    with mpl.rc_context(_STYLE):
+        figure.savefig(path.with_suffix(".svg"), metadata={"Date": None})
+        figure.savefig(path.with_suffix(".pdf"), metadata={"CreationDate": None})
+
+
+def _panels(n: int, height: float = 2.6) -> tuple[Figure, list[Axes]]:
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(max(4.0, 3.2 * n), height), layout="constrained")
+        axes = figure.subplots(1, n, squeeze=False)[0]
+    return figure, list(axes)
+
+
+def _look(labels: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return a colour and a kind of line for every label, told apart without colours too."""
+    colours = mpl.color_sequences["tab10"]
+    return {
+        label: {"color": colours[i % len(colours)], "linestyle": _LINES[i % len(_LINES)]}
+        for i, label in enumerate(labels)
+    }
+
+
+def distributions(study: Study, metric: str) -> Figure | None:
+    """Draw the share of runs within each value of a metric, one line a label, one panel a depth."""
+    rows = study.rows[study.rows[metric].notna()]
+    if metric in ("runtime", "expansions"):
+        rows = rows[rows["status"] != "heuristic"]
+    # A panel in which nobody got anywhere shows nothing.
+    reached_at = set(rows.loc[np.isfinite(rows[metric]), "depth"])
+    depths = [depth for depth in study.description.depths if depth in reached_at]
+    if not depths:
+        return None
+    figure, axes = _panels(len(depths))
+    look = _look(study.labels)
+    for axis, depth in zip(axes, depths, strict=True):
+        part = rows[rows["depth"] == depth]
+        finite = part[metric][np.isfinite(part[metric])]
+        limit = 1.0 if metric == "oi" else max(float(finite.max()) if len(finite) else 1.0, 1e-6)
+        if metric in ("runtime", "best"):
+            limit = float(part["time_limit"].max())
+        for label in study.labels:
+            values = np.sort(part.loc[part["label"] == label, metric].to_numpy())
+            if not len(values):
+                continue
+            reached = values[np.isfinite(values)]
+            share = np.arange(1, len(reached) + 1) / len(values)
+            start = reached[0] if len(reached) else limit
+            x = np.concatenate([[start], reached, [limit]])
+            y = np.concatenate([[0.0], share, [share[-1] if len(share) else 0.0]])
+            axis.step(np.maximum(x, 1e-6) if metric != "oi" else x, y, where="post", label=label, **look[label])
+        if metric != "oi":
+            axis.set_xscale("log")
+        axis.set_ylim(0, 1.02)
+        axis.set_title(f"d = {depth}")
+        axis.set_xlabel(f"{NAMES[metric]}{f' ({UNITS[metric]})' if UNITS[metric] else ''}")
+    axes[0].set_ylabel("share of runs")
+    handles, names = axes[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=min(4, len(names)), frameon=False)
+    figure.set_figheight(2.6 + 0.2 * -(-len(names) // 4))
+    return figure
+
+
+def critical_differences(rankings: dict[int, Ranking], metric: str) -> Figure:
+    """Draw the average ranks for each depth; a bar joins labels that do not differ significantly."""
+    tallest = max(len(ranking.ranks) for ranking in rankings.values())
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(7.0, (1.0 + 0.16 * tallest) * len(rankings)), layout="constrained")
+        axes = figure.subplots(len(rankings), 1, squeeze=False)[:, 0]
+    for axis, (depth, ranking) in zip(axes, rankings.items(), strict=True):
+        scikit_posthocs.critical_difference_diagram(ranking.ranks, ranking.nemenyi, ax=axis)
+        axis.set_title(
+            f"{NAMES[metric]}, d = {depth}: Friedman p = {ranking.friedman_p:.2g}, {ranking.n_problems} problems",
+            fontsize=9,
+        )
+    return figure
+
+
+def profiles(study: Study, dataset: str) -> Figure:
+    """Draw upper and lower bounds over time, with grey lines for the greedy and for the best known loss."""
+    rows = study.rows[(study.rows["dataset"] == dataset) & (study.rows["repetition"] == 0)]
+    depths = [depth for depth in study.description.depths if (rows["depth"] == depth).any()]
+    figure, axes = _panels(len(depths))
+    look = _look(study.labels)
+    for axis, depth in zip(axes, depths, strict=True):
+        part = rows[rows["depth"] == depth]
+        limit = float(part["time_limit"].max())
+        for row in part.to_dict("records"):
+            trace = row["trace"]
+            if trace is None or not len(trace):
+                continue
+            seconds = np.array([max(point["seconds"], 1e-4) for point in trace] + [limit])
+            upper = np.minimum([point["upper"] for point in trace], row["greedy_loss"])
+            lower = np.array([point["lower"] for point in trace])
+            colour = look[row["label"]]["color"]
+            axis.step(seconds, np.append(upper, upper[-1]), where="post", color=colour, label=row["label"])
+            axis.step(seconds, np.append(lower, lower[-1]), where="post", color=colour, linestyle=":")
+        for loss in (part["greedy_loss"].max(), part["best_loss"].min()):
+            axis.axhline(loss, color=_GREY, linestyle="--", linewidth=0.8, zorder=0)
+        axis.set_xscale("log")
+        axis.set_xlabel("time (s)")
+        axis.set_title(f"{dataset}, d = {depth}")
+    axes[0].set_ylabel("loss: upper and lower (dotted)")
+    handles, names = axes[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=min(5, len(names)), frameon=False)
+    return figure
+
+
+def growth(study: Study, metric: str = "expansions") -> Figure:
+    """Draw the mean of a metric by the number of samples, one line a data set."""
+    figure, (axis,) = _panels(1, 3.2)
+    for dataset, line in mean_growth(study, metric).items():
+        axis.plot(line.index, line.to_numpy(), marker=".", label=dataset)
+    axis.set_xscale("log")
+    axis.set_xlabel("samples")
+    axis.set_ylabel(f"mean {NAMES[metric]}")
+    figure.legend(loc="outside right upper", frameon=False)
+    figure.set_figwidth(5.5)
+    return figure
+
+
+def mean_growth(study: Study, metric: str = "expansions") -> dict[str, pd.Series]:
+    """Return the mean of a metric by the number of samples, for each data set."""
+    finished = study.rows[study.rows["status"] == "optimal"]
+    return {
+        str(dataset): group.groupby("samples")[metric].mean()
+        for dataset, group in finished.groupby("dataset", sort=True)
+    }
+
+
+def rankable(study: Study, metric: str) -> pd.DataFrame:
+    """Return the table of a metric, one row a problem, without methods that it does not apply to."""
+    rows = study.rows[study.rows["status"] != "heuristic"] if metric in ("runtime", "expansions") else study.rows
+    return by_problem(rows, metric)

@@ -1,0 +1,19 @@
+"""The methods that a study can run; an adapter of a few lines in a file of its own for each.
+
+To add one, write such a file and name it here.
+"""
+
+from codt.study.methods import cart, codt, gosdt, pycontree, pydl85, pystreed
+from codt.study.methods.base import Method
+
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        *codt.METHODS,
+        cart.METHOD,
+        pycontree.METHOD,
+        pystreed.METHOD,
+        gosdt.METHOD,
+        pydl85.METHOD,
+    )
+}

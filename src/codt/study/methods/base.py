@@ -1,0 +1,79 @@
+"""What an adapter is: the few lines that run one method on one problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codt.options import Task
+from codt.strategy import Strategy
+from codt.validation import Floats
+
+#: How a fit may end by itself; "heuristic" is for methods that do not aim at a proof.
+FitStatus = Literal["optimal", "heuristic", "time-limit", "memory-limit"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a method is given: data, depth, limits, and for codt the strategy and the terminal case."""
+
+    X: Floats
+    y: NDArray[Any]
+    task: Task
+    depth: int
+    time_limit: float
+    memory_limit: int
+    random_state: int
+    strategy: str | Strategy = "dfs-blossom"
+    terminal: str = "depth-two"
+
+    def loss_of(self, predicted: NDArray[Any]) -> float:
+        """Return the loss of predictions for the samples: misclassified, or squared error."""
+        if self.task == "classification":
+            return float(np.count_nonzero(np.asarray(predicted) != self.y))
+        return float(np.square(np.asarray(predicted, dtype=np.float64) - self.y).sum())
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What came of it. The trace has rows of seconds, expansions, lower and upper bound."""
+
+    status: FitStatus
+    loss: float
+    lower_bound: float | None = None
+    expansions: int | None = None
+    evaluations: int | None = None
+    fallbacks: int | None = None
+    trace: list[list[float]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of the study.
+
+    Attributes
+    ----------
+    name : str
+        What descriptions call it.
+    package : str
+        The distribution that it needs.
+    prepare : callable
+        Takes a problem, imports and converts what is needed, and returns the function whose time is measured.
+    tasks : tuple of str
+        What it can learn.
+    has_strategies : bool
+        Whether strategies and terminal cases apply.
+    all_cores : bool
+        Whether it uses all cores, so that nothing may run beside it.
+    """
+
+    name: str
+    package: str
+    prepare: Callable[[Problem], Callable[[], Fit]]
+    tasks: tuple[Task, ...] = ("classification",)
+    has_strategies: bool = False
+    all_cores: bool = False

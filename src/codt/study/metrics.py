@@ -1,0 +1,224 @@
+"""The paper's metrics (section "Experiment Setup"), computed from the results of a study.
+
+A *problem* is what all methods of a study are given alike: data set, depth, and subsample if there is one. What is best
+known for a problem is the lowest loss that any of its cells ended with.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from scipy.stats import gmean
+
+from codt.study.description import Description
+from codt.study.methods import METHODS
+from codt.study.store import Store
+
+Clock = Literal["wall", "processor"]
+
+PROBLEM = ["dataset", "depth", "samples", "draw"]
+UNITS = {"runtime": "s", "best": "s", "oi": "", "memory": "MB", "expansions": ""}
+NAMES = {
+    "runtime": "run time",
+    "best": "time to the best solution",
+    "oi": "objective integral",
+    "memory": "memory",
+    "expansions": "expansions",
+}
+
+#: Losses that differ by less than this, relative to the greedy loss, are equal.
+TOLERANCE = 1e-9
+
+# Less than this cannot be measured: a microsecond, a page of memory in MB, one expansion.
+_LEAST = {"runtime": 1e-6, "best": 1e-6, "memory": 0.004096, "expansions": 1.0}
+
+_SKIPPED = ("not-installed", "unsupported")
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study that was run: its description, a row for every cell, and the cells that could not be run."""
+
+    description: Description
+    rows: pd.DataFrame
+    skipped: pd.DataFrame
+
+    @property
+    def base_name(self) -> str:
+        """The name without the mark of the quick form."""
+        return self.description.name.removesuffix("-quick")
+
+    @property
+    def labels(self) -> list[str]:
+        """What is compared, in the order of the description."""
+        return list(dict.fromkeys(self.rows["label"]))
+
+
+def load(folder: Path, *, clock: Clock = "wall") -> Study:
+    """Read the results of a study and add the metrics."""
+    path = folder / "description.json"
+    if not path.is_file():
+        raise FileNotFoundError(f"{folder} holds no study: there is no {path.name}.")
+    values = json.loads(path.read_text(encoding="utf-8"))
+    options: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in values.items()}
+    description = Description(**options)
+    return evaluate(description, Store(folder).table().to_pandas(), clock=clock)
+
+
+def evaluate(description: Description, results: pd.DataFrame, *, clock: Clock = "wall") -> Study:
+    """Add to every row its label and the metrics; see :data:`NAMES`.
+
+    ``runtime`` is infinite for a search that was not completed within the limit, ``best`` for one that did not reach
+    the best known loss; ``oi`` is missing where the greedy tree is the best known. With ``clock="processor"`` the run
+    times of methods that use one thread are processor times: on a busy machine they say more than the wall clock.
+    """
+    skipped = results[results["status"].isin(_SKIPPED)].copy()
+    rows = results[~results["status"].isin(_SKIPPED)].copy().reset_index(drop=True)
+    order = {name: i for i, name in enumerate((*description.methods, *description.strategies, *description.terminals))}
+    compared = description.compared
+    rows["label"] = rows[compared].where(rows[compared] != "", rows["method"])
+    rows["_order"] = rows["label"].map(order)
+    rows = rows.sort_values(["dataset", "depth", "repetition", "_order"], kind="stable").drop(columns="_order")
+    rows["dataset"] = [Path(name.partition("::")[0]).stem for name in rows["dataset"]]
+    # Without subsamples all repetitions are of one problem; with them every draw is a problem.
+    rows["draw"] = rows["repetition"].where(rows["samples"].notna(), 0)
+    rows["samples"] = rows["samples"].fillna(0).astype(int)
+    groups = rows.groupby(PROBLEM)
+    rows["best_loss"] = np.fmin(groups["loss"].transform("min"), groups["greedy_loss"].transform("min"))
+    rows["greedy_loss"] = groups["greedy_loss"].transform("max")
+    done = (rows["status"] == "optimal") & (rows["seconds"] <= rows["time_limit"] * 1.05)
+    one_thread = ~rows["method"].isin([name for name, method in METHODS.items() if method.all_cores])
+    by_processor = one_thread & rows["cpu_seconds"].notna() & (clock == "processor")
+    rows["runtime"] = rows["cpu_seconds"].where(by_processor, rows["seconds"]).where(done, np.inf)
+    records: list[dict[str, Any]] = rows.to_dict("records")  # type: ignore[assignment]
+    rows["best"] = [_time_to_best(row) for row in records]
+    rows["oi"] = [_row_integral(row) for row in records]
+    rows["memory"] = rows["memory"].fillna(rows["peak_memory"]) / 1e6
+    left_right = rows["terminal"] == "left-right"
+    rows["expansions"] = rows["evaluations"].where(left_right, rows["expansions"])
+    return Study(description, rows.reset_index(drop=True), skipped)
+
+
+def objective_integral(
+    seconds: Sequence[float], losses: Sequence[float], greedy: float, best: float, time_limit: float
+) -> float:
+    """Return the OI: the mean over time of the incumbent's distance to the best; 1 if greedy is all there is.
+
+    Parameters
+    ----------
+    seconds, losses : sequence of float
+        When the incumbent changed, in order, and to what.
+    greedy, best : float
+        The loss of the greedy tree, with which the search starts, and the best known loss.
+    time_limit : float
+        Up to when.
+
+    Examples
+    --------
+    Half of the way after 2 of 10 seconds, all of it after 6:
+
+    >>> objective_integral([2.0, 6.0], [15.0, 10.0], greedy=20.0, best=10.0, time_limit=10.0)
+    0.4
+    """
+    if not greedy > best:
+        return math.nan
+    area, since, incumbent = 0.0, 0.0, greedy
+    for moment, loss in zip(seconds, losses, strict=True):
+        now = min(max(moment, since), time_limit)
+        area += (now - since) * (incumbent - best)
+        since, incumbent = now, min(incumbent, loss)
+    area += (time_limit - since) * (incumbent - best)
+    return area / (time_limit * (greedy - best))
+
+
+def incumbents(row: dict[str, Any]) -> tuple[list[float], list[float]]:
+    """Return when the incumbent of a cell changed and to what; a method without a trace has only its end."""
+    trace = row["trace"]
+    if trace is not None and len(trace):
+        return [point["seconds"] for point in trace], [point["upper"] for point in trace]
+    if pd.isna(row["loss"]) or pd.isna(row["seconds"]):
+        return [], []
+    return [row["seconds"]], [row["loss"]]
+
+
+def _time_to_best(row: dict[str, Any]) -> float:
+    slack = TOLERANCE * max(1.0, row["greedy_loss"])
+    if row["greedy_loss"] <= row["best_loss"] + slack:
+        return 0.0
+    for moment, loss in zip(*incumbents(row), strict=True):
+        if loss <= row["best_loss"] + slack:
+            return moment
+    return math.inf
+
+
+def _row_integral(row: dict[str, Any]) -> float:
+    if row["greedy_loss"] - row["best_loss"] <= TOLERANCE * max(1.0, row["greedy_loss"]):
+        return math.nan
+    return objective_integral(*incumbents(row), row["greedy_loss"], row["best_loss"], row["time_limit"])
+
+
+def penalised(rows: pd.DataFrame, metric: str = "runtime") -> pd.Series:
+    """Return a metric with the time limit in place of what was not reached: a lower bound of what it would be."""
+    values: pd.Series = rows[metric].where(np.isfinite(rows[metric]), rows["time_limit"])
+    return values
+
+
+def shared_problems(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of problems that every label has been given: a study in progress compares like with like."""
+    counts = rows.groupby(PROBLEM)["label"].transform("nunique")
+    return rows[counts == rows["label"].nunique()]
+
+
+def geometric_means(rows: pd.DataFrame, metric: str = "runtime") -> pd.Series:
+    """Return the geometric mean of a metric for every label, unfinished runs counted with the time limit."""
+    rows = shared_problems(rows[rows[metric].notna()])
+    values = penalised(rows, metric).clip(lower=_LEAST[metric])
+    means: pd.Series = values.groupby(rows["label"]).agg(lambda part: float(gmean(part)))
+    return means.sort_values()
+
+
+def geometric_ratio(rows: pd.DataFrame, label: str, reference: str, metric: str = "runtime") -> tuple[float, int]:
+    """Return the geometric-mean ratio of a label to a reference, over problems that both finished, and their number.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame(
+    ...     {"label": ["a", "b"] * 2, "dataset": ["x", "x", "y", "y"], "depth": 3, "samples": 0, "draw": 0,
+    ...      "runtime": [2.0, 1.0, 8.0, 1.0]})
+    >>> geometric_ratio(rows, "a", "b")
+    (4.0, 2)
+    """
+    table = by_problem(rows, metric)
+    if label not in table or reference not in table:
+        return math.nan, 0
+    both = table[[label, reference]]
+    both = both[((both > 0) & (both < np.inf)).all(axis=1)]
+    if both.empty:
+        return math.nan, 0
+    ratios = both.iloc[:, 0] / both.iloc[:, -1] if label != reference else both.iloc[:, 0] * 0 + 1
+    return round(float(gmean(ratios)), 12), len(both)
+
+
+def by_problem(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Return a metric with one row a problem and one column a label: the median of the repetitions."""
+    table: pd.DataFrame = rows.groupby([*PROBLEM, "label"])[metric].median().unstack("label")
+    return table.dropna(how="all")[[label for label in dict.fromkeys(rows["label"]) if label in table]]
+
+
+def disagreements(rows: pd.DataFrame) -> list[str]:
+    """Return the problems for which two methods claim different optima; there should be none."""
+    found = []
+    proven = rows[rows["status"] == "optimal"]
+    for problem, group in proven.groupby(PROBLEM):
+        low, high = group["loss"].min(), group["loss"].max()
+        if high - low > 1e-6 * max(1.0, abs(high)):
+            worst = group.sort_values("loss")["label"].iloc[-1]
+            found.append(f"{problem}: {worst} claims {high:g} to be optimal, another found {low:g}")
+    return found

@@ -1,0 +1,187 @@
+"""Results: one Parquet file, with the records of cells that have not been moved into it yet beside it.
+
+A record is written to a small file of its own first, at once and whole (``cells/KEY.json``), and moved into
+``results.parquet`` by :meth:`Store.compact`. A cell has one key, so whatever happens it is counted once. Several
+processes may work on the same folder: a cell is run by whoever holds its lock, and locks of a process end with it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from codt.study.process import Record
+
+_TRACE = pa.list_(
+    pa.struct(
+        [
+            ("seconds", pa.float64()),
+            ("expansions", pa.int64()),
+            ("lower", pa.float64()),
+            ("upper", pa.float64()),
+        ]
+    )
+)
+
+SCHEMA = pa.schema(
+    [
+        ("key", pa.string()),
+        ("dataset", pa.string()),
+        ("task", pa.string()),
+        ("n_samples", pa.int64()),
+        ("n_features", pa.int64()),
+        ("depth", pa.int64()),
+        ("method", pa.string()),
+        ("strategy", pa.string()),
+        ("terminal", pa.string()),
+        ("own_strategy", pa.string()),
+        ("samples", pa.int64()),
+        ("repetition", pa.int64()),
+        ("seed", pa.int64()),
+        ("time_limit", pa.float64()),
+        ("memory_limit", pa.int64()),
+        ("status", pa.string()),
+        ("note", pa.string()),
+        ("seconds", pa.float64()),
+        ("cpu_seconds", pa.float64()),
+        ("loss", pa.float64()),
+        ("lower_bound", pa.float64()),
+        ("greedy_loss", pa.float64()),
+        ("expansions", pa.int64()),
+        ("evaluations", pa.int64()),
+        ("fallbacks", pa.int64()),
+        ("memory", pa.int64()),
+        ("peak_memory", pa.int64()),
+        ("trace", _TRACE),
+        ("cpu", pa.string()),
+        ("cores", pa.int64()),
+        ("machine_memory", pa.int64()),
+        ("system", pa.string()),
+        ("versions", pa.string()),
+        ("build", pa.string()),
+        ("date", pa.string()),
+    ]
+)
+
+
+class Store:
+    """The results of one study in a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Where they are; made if need be.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     store = Store(Path(folder))
+    ...     store.add({"key": "a", "dataset": "bank", "status": "optimal", "trace": [[0.1, 1, 0.0, 5.0]]})
+    ...     store.compact()
+    ...     sorted(store.keys()), store.table().num_rows
+    (['a'], 1)
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.path = folder / "results.parquet"
+        self._cells = folder / "cells"
+        self._locks = folder / "locks"
+        for needed in (self._cells, self._locks):
+            needed.mkdir(parents=True, exist_ok=True)
+
+    def keys(self) -> set[str]:
+        """Return the keys of all cells that are done."""
+        # In this order: a cell leaves its own file only after it is in the table.
+        own = {path.stem for path in self._cells.glob("*.json")}
+        return own | (set(self._read(["key"])["key"].to_pylist()) if self.path.exists() else set())
+
+    def has(self, key: str) -> bool:
+        """Return whether a cell is done."""
+        return (self._cells / f"{key}.json").exists() or key in self.keys()
+
+    def add(self, record: Record) -> None:
+        """Keep what came of a cell; the same cell again replaces it."""
+        path = self._cells / f"{record['key']}.json"
+        partial = path.with_name(f"{path.stem}.{os.getpid()}.partial")
+        partial.write_text(json.dumps(record), encoding="utf-8")
+        partial.replace(path)
+
+    @contextmanager
+    def claim(self, key: str) -> Iterator[bool]:
+        """Hold a cell while it is run; yield False if it is done, or if another process holds it."""
+        with (self._locks / key).open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+                return
+            yield not self.has(key)
+
+    def compact(self) -> None:
+        """Move all records into the one file."""
+
+        def records() -> tuple[pa.Table, list[Path]]:
+            paths = sorted(self._cells.glob("*.json"))
+            return records_to_table([json.loads(path.read_text(encoding="utf-8")) for path in paths]), paths
+
+        self._merge(records)
+
+    def _merge(self, source: Callable[[], tuple[pa.Table, list[Path]]]) -> None:
+        """Add rows to the one file, in place of those with the same keys, and remove the files they came from."""
+        with (self.folder / ".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            new, paths = source()
+            if not new.num_rows and self.path.exists():
+                return
+            if self.path.exists():
+                old = self._read()
+                fresh = set(new["key"].to_pylist())
+                kept = pa.array([key not in fresh for key in old["key"].to_pylist()], pa.bool_())
+                new = pa.concat_tables([old.filter(kept), new])
+            partial = self.path.with_suffix(".partial")
+            pq.write_table(new, partial, compression="zstd")
+            partial.replace(self.path)
+            for path in paths:
+                path.unlink()
+
+    def adopt(self, keys: set[str], other: Store) -> None:
+        """Take over the results of cells that another study has run already: equal keys are equal cells."""
+        wanted = keys - self.keys()
+        if not wanted or not other.path.exists():
+            return
+        found = other._read()
+        found = found.filter(pa.array([key in wanted for key in found["key"].to_pylist()], pa.bool_()))
+        if found.num_rows:
+            self._merge(lambda: (found, []))
+
+    def table(self) -> pa.Table:
+        """Return all results, one row a cell."""
+        self.compact()
+        return self._read()
+
+    def _read(self, columns: list[str] | None = None) -> pa.Table:
+        # By an open file: it stays whole while another process puts a new one in its place.
+        with self.path.open("rb") as file:
+            return pq.read_table(file, columns=columns)
+
+
+def records_to_table(records: list[Record]) -> pa.Table:
+    """Return records as a table; what a record does not say is null."""
+    rows: list[dict[str, Any]] = []
+    for record in records:
+        trace = [
+            {"seconds": seconds, "expansions": int(expansions), "lower": lower, "upper": upper}
+            for seconds, expansions, lower, upper in record.get("trace") or []
+        ]
+        rows.append({name: record.get(name) for name in SCHEMA.names} | {"trace": trace})
+    return pa.Table.from_pylist(rows, schema=SCHEMA)

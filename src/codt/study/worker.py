@@ -1,0 +1,116 @@
+"""One cell in a process of its own: ``python -m codt.study.worker OUTCOME``, the cell as JSON on standard input.
+
+The outcome is written to a file, since peers print what they like. A second file beside it says when the fit began:
+only then does the time limit run.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import signal
+import sys
+import warnings
+import zlib
+from dataclasses import asdict
+from importlib import metadata
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codt.comparison import cart_loss
+from codt.datasets import dataset_task, load_dataset
+from codt.options import Task
+from codt.study.cells import Cell
+from codt.study.description import own_strategy
+from codt.study.memory import forget_peak, peak_bytes, resident_bytes
+from codt.study.methods import METHODS
+from codt.study.methods.base import Problem
+from codt.validation import Floats
+
+_PR_SET_PDEATHSIG = 1
+
+
+def started_file(outcome: Path) -> Path:
+    """Return the file that exists from the moment the fit begins."""
+    return outcome.with_suffix(".started")
+
+
+def main(outcome: Path) -> None:
+    """Run the cell on standard input."""
+    _end_with_parent()
+    # What libraries warn of is theirs; what matters comes back in the outcome.
+    warnings.simplefilter("ignore")
+    cell = Cell.from_json(sys.stdin.read())
+    written = outcome.with_suffix(".partial")
+    written.write_text(json.dumps(run(cell, started_file(outcome))), encoding="utf-8")
+    written.replace(outcome)
+
+
+def run(cell: Cell, started: Path) -> dict[str, Any]:
+    """Run a cell in this process and return what came of it."""
+    method = METHODS[cell.method]
+    task = dataset_task(cell.dataset)
+    if task not in method.tasks:
+        return {"status": "unsupported", "note": f"{method.name} has no {task}"}
+    try:
+        metadata.version(method.package)
+    except metadata.PackageNotFoundError:
+        return {"status": "not-installed", "note": f"{method.package} is not installed"}
+    X, y = load_dataset(cell.dataset)
+    X, y = draw(X, y, task, cell)
+    shape = {"task": task, "n_samples": X.shape[0], "n_features": X.shape[1]}
+    greedy = cart_loss(X, y, task, cell.depth)
+    problem = Problem(
+        X=X,
+        y=y,
+        task=task,
+        depth=cell.depth,
+        time_limit=cell.time_limit,
+        memory_limit=cell.memory_limit,
+        random_state=cell.seed + cell.repetition,
+        strategy=own_strategy(cell.strategy, json.loads(cell.own_strategy)) if cell.own_strategy else cell.strategy,
+        terminal=cell.terminal,
+    )
+    before = resident_bytes()
+    fit = method.prepare(problem)
+    forget_peak()
+    started.touch()
+    start, cpu_start = perf_counter(), process_time()
+    found = fit()
+    seconds, cpu_seconds = perf_counter() - start, process_time() - cpu_start
+    peak = peak_bytes()
+    measured = {"seconds": seconds, "cpu_seconds": cpu_seconds, "peak_memory": peak, "memory": max(0, peak - before)}
+    return {**shape, **measured, "greedy_loss": greedy, **asdict(found)}
+
+
+def draw(X: Floats, y: NDArray[Any], task: Task, cell: Cell) -> tuple[Floats, NDArray[Any]]:
+    """Return the subsample of a cell: the same for all methods, depths and limits; at least two classes."""
+    if cell.samples is None:
+        return X, y
+    if cell.samples > len(y):
+        raise ValueError(f"samples={cell.samples}: {cell.dataset} has only {len(y)}.")
+    entropy = [cell.seed, cell.repetition, cell.samples, zlib.crc32(cell.dataset.encode())]
+    random = np.random.default_rng(entropy)
+    if task == "classification" and len(np.unique(y)) < 2:
+        raise ValueError(f"{cell.dataset} has fewer than two classes.")
+    while True:
+        chosen = random.choice(len(y), cell.samples, replace=False)
+        if task == "regression" or len(np.unique(y[chosen])) > 1:
+            return np.ascontiguousarray(X[chosen]), y[chosen]
+
+
+def _end_with_parent() -> None:
+    """Ask the system to end this process when its parent ends, so that a killed study leaves nothing behind."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() == 1:
+            sys.exit("the parent process has ended")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,261 @@
+"""Metrics, statistics and the report of a study, on results that are made up so that the answers are known."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+for library in ("pyarrow", "scipy", "scikit_posthocs", "matplotlib", "jinja2", "psutil", "pandas"):
+    pytest.importorskip(library)
+
+import pandas as pd
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import friedmanchisquare
+
+from codt.study.cells import cells
+from codt.study.claims import CLAIMS, CONFIRMED, NO_DATA, NOT_CONFIRMED
+from codt.study.description import find
+from codt.study.metrics import disagreements, evaluate, geometric_ratio, load, objective_integral
+from codt.study.report import write_report
+from codt.study.runner import open_store
+from codt.study.statistics import rank
+from codt.study.store import Store, records_to_table
+from codt.study.tables import run_times
+
+MACHINE = {
+    "cpu": "a processor",
+    "cores": 2,
+    "machine_memory": 10**9,
+    "system": "Linux",
+    "versions": '{"codt": "0"}',
+    "build": "0",
+    "date": "2026-01-01T00:00:00+00:00",
+}
+
+#: Seconds to the proof by label: the order that the paper reports, or the opposite.
+PAPERS = {"bfs-small-lb": 0.5, "dfs-blossom": 1.0, "lds-mid": 2.0, "and-or": 3.0, "bfs-large-lb": 4.0}
+TERMINALS = {"depth-two": 0.7, "left-right": 1.0, "leaf": 3.0}
+
+
+def fill(root: Path, name: str, seconds: dict[str, float], *, unfinished: tuple[str, ...] = ()) -> Store:
+    """Write results of a quick study in which each label takes its time, more on every further data set."""
+    description = find(name, quick=True)
+    store = open_store(description, root)
+    for cell in cells(description):
+        label = getattr(cell, description.compared) or cell.method
+        factor = 1 + 0.1 * description.datasets.index(cell.dataset)
+        took = min(seconds[label] * factor, cell.time_limit)
+        done = label not in unfinished
+        store.add(
+            {
+                "key": cell.key,
+                **vars(cell),
+                **MACHINE,
+                "task": "classification",
+                "n_samples": 1000,
+                "n_features": 4,
+                "status": "optimal" if done else "time-limit",
+                "seconds": took if done else cell.time_limit,
+                "cpu_seconds": took / 2,
+                "loss": 50.0,
+                "lower_bound": 50.0 if done else 10.0,
+                "greedy_loss": 100.0,
+                "expansions": int(100 * took),
+                "evaluations": int(100 * took),
+                "fallbacks": 0,
+                "memory": int(1e6 * seconds[label]),
+                "peak_memory": 10**8,
+                "trace": [[0.0, 0, 0.0, 100.0], [took / 2, 5, 5.0, 75.0], [took, 9, 10.0, 50.0]],
+            }
+        )
+    store.compact()
+    return store
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 20), st.floats(0, 100)), max_size=8),
+    st.floats(0, 100),
+    st.floats(1, 100),
+)
+def test_the_integral_is_the_area(changes: list[tuple[float, float]], best: float, above: float) -> None:
+    greedy, limit = best + above, 10.0
+    moments = sorted(moment for moment, _ in changes)
+    losses = [max(best, loss) for _, loss in changes]
+    # The mean over a fine grid of what the incumbent is at that time.
+    grid = (np.arange(20_000) + 0.5) * (limit / 20_000)
+    incumbent = np.full(len(grid), greedy)
+    for moment, loss in zip(moments, losses, strict=True):
+        incumbent = np.where(grid >= moment, np.minimum(incumbent, loss), incumbent)
+    expected = float((incumbent - best).mean() / (greedy - best))
+    found = objective_integral(moments, losses, greedy, best, limit)
+    assert found == pytest.approx(expected, abs=1e-3)
+    assert 0 <= found <= 1 + 1e-12
+
+
+def test_the_integral_of_nothing_to_improve_is_missing() -> None:
+    assert math.isnan(objective_integral([1.0], [5.0], 5.0, 5.0, 10.0))
+
+
+def test_metrics_of_known_results(tmp_path: Path) -> None:
+    fill(tmp_path, "strategies-runtime", PAPERS, unfinished=("bfs-large-lb",))
+    study = load(tmp_path / "strategies-runtime-quick")
+    assert study.labels == list(find("strategies-runtime").strategies)
+    first = study.rows[(study.rows["dataset"] == "bank") & (study.rows["depth"] == 3)].set_index("label")
+    limit = study.description.time_limit
+    assert first.loc["dfs-blossom", "runtime"] == 1.0
+    assert first.loc["dfs-blossom", "best"] == 1.0
+    assert first.loc["bfs-large-lb", "runtime"] == math.inf
+    # 100 for half a second, 75 for the other half, 50 from then on.
+    assert first.loc["dfs-blossom", "oi"] == pytest.approx((0.5 * 50 + 0.5 * 25) / (limit * 50))
+    ratio, n = geometric_ratio(study.rows, "lds-mid", "dfs-blossom")
+    assert (ratio, n) == (pytest.approx(2.0), 16)
+    assert geometric_ratio(study.rows, "bfs-large-lb", "dfs-blossom")[1] == 0
+    table = run_times(study)
+    last = table.iloc[-1]
+    assert last["dataset"] == "ratio to bfs-small-lb"
+    assert last["lds-mid"] == pytest.approx(4.0)
+    assert math.isnan(last["bfs-large-lb"])
+    by_processor = load(tmp_path / "strategies-runtime-quick", clock="processor").rows
+    assert by_processor["runtime"].min() == pytest.approx(0.25)
+    assert disagreements(study.rows) == []
+
+
+def test_different_optima_are_reported(tmp_path: Path) -> None:
+    store = fill(tmp_path, "strategies-runtime", PAPERS)
+    results = store.table().to_pandas()
+    results.loc[(results["strategy"] == "and-or") & (results["dataset"] == "wilt"), "loss"] = 51.0
+    found = disagreements(evaluate(find("strategies-runtime", quick=True), results).rows)
+    assert len(found) == 2
+    assert all("and-or claims 51" in problem and "wilt" in problem for problem in found)
+
+
+def test_a_killed_run_counts_as_the_greedy_tree(tmp_path: Path) -> None:
+    description = replace(find("strategies-oi", quick=True), datasets=("bank",), depths=(4,))
+    records = [{"key": cell.key, **vars(cell), **MACHINE, "status": "time-limit"} for cell in cells(description)]
+    for record in records[1:]:
+        record |= {"loss": 20.0, "greedy_loss": 40.0, "seconds": 1.0, "trace": [[1.0, 3, 0.0, 20.0]]}
+    rows = evaluate(description, records_to_table(records).to_pandas()).rows
+    limit = description.time_limit
+    assert list(rows["oi"]) == [1.0] + [pytest.approx(1.0 / limit)] * 4
+    assert list(rows["best"]) == [math.inf] + [1.0] * 4
+
+
+def test_ranks_and_tests_are_those_of_the_packages() -> None:
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(random.random((12, 4)) + np.array([0, 0.2, 0.8, 2]), columns=list("abcd"))
+    ranking = rank(table)
+    assert ranking is not None
+    assert ranking.friedman_p == pytest.approx(friedmanchisquare(*table.to_numpy().T).pvalue)
+    assert list(ranking.ranks.sort_index()) == list(table.rank(axis=1).mean())
+    assert ranking.better("a", "d")
+    assert not ranking.better("d", "a")
+    assert not ranking.better("a", "b")
+    # What was not reached is worse than anything, and all of it equally.
+    table.loc[0, ["c", "d"]] = np.inf
+    with_inf = rank(table)
+    assert with_inf is not None
+    assert math.isfinite(with_inf.friedman_p)
+    assert rank(table[["a", "b"]]) is None
+    assert rank(pd.DataFrame(np.ones((5, 3)), columns=list("abc"))) is None
+
+
+def test_statements_follow_the_numbers(tmp_path: Path) -> None:
+    opposite = dict(zip(PAPERS, reversed(PAPERS.values()), strict=True))
+    for folder, times, outcome in (("as", PAPERS, CONFIRMED), ("not", opposite, NOT_CONFIRMED)):
+        fill(tmp_path / folder, "strategies-runtime", times)
+        studies = [load(tmp_path / folder / "strategies-runtime-quick")]
+        verdicts = {claim.statement: claim.judge(studies)[0].outcome for claim in CLAIMS}
+        assert verdicts["bfs-small-lb completes the search fastest."] == outcome
+        assert verdicts["bfs-large-lb, GOSDT's order, is among the worst in run time."] == outcome
+        assert verdicts["lds-mid beats lds in run time."] == NO_DATA
+    for depth_two, outcomes in (
+        (0.7, (CONFIRMED, CONFIRMED)),
+        (0.1, (CONFIRMED, NOT_CONFIRMED)),
+        (2.0, (NOT_CONFIRMED,) * 2),
+    ):
+        fill(tmp_path / str(depth_two), "terminal-cases", TERMINALS | {"depth-two": depth_two})
+        studies = [load(tmp_path / str(depth_two) / "terminal-cases-quick")]
+        found = [claim.judge(studies)[0].outcome for claim in CLAIMS if claim.study == "terminal-cases"][:2]
+        assert tuple(found) == outcomes
+
+
+def test_every_statement_names_a_study_and_a_figure_of_it() -> None:
+    for claim in CLAIMS:
+        description = find(claim.study)
+        figures = {*description.metrics, "growth"} if description.samples else set(description.metrics)
+        assert claim.figure in figures, claim.statement
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("results")
+    fill(root, "strategies-runtime", PAPERS)
+    fill(root, "profiles", PAPERS)
+    scaling = fill(root, "depth-two-scaling", {"codt": 1.0, "dfs-blossom": 1.0, "left-right": 1.0})
+    assert scaling.table().num_rows
+    return write_report(root, root / "report")
+
+
+def test_the_report_holds_every_figure_and_table(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert not re.search(r'(src|href)="(?!data:|#)', text), "the page needs something else"
+    folder = page.parent
+    drawn = {path.stem for path in (folder / "figures").glob("*.svg")}
+    assert drawn == {path.stem for path in (folder / "figures").glob("*.pdf")}
+    assert {
+        "strategies-runtime-quick-runtime",
+        "strategies-runtime-quick-runtime-ranks",
+        "profiles-quick-profile-eeg",
+        "depth-two-scaling-quick-growth",
+    } <= drawn
+    assert all(f'id="{name}"' in text for name in drawn)
+    tables = {path.stem for path in (folder / "tables").glob("*.csv")} - {"claims"}
+    assert tables == {path.stem for path in (folder / "tables").glob("*.tex")}
+    with (folder / "tables" / "strategies-runtime-quick-run-times.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert rows[-1]["dataset"] == "ratio to bfs-small-lb"
+    assert float(rows[-1]["dfs-blossom"]) == pytest.approx(2.0)
+    with (folder / "tables" / "claims.csv").open(encoding="utf-8") as file:
+        assert len(list(csv.DictReader(file))) == len(CLAIMS)
+
+
+def test_the_report_in_a_browser(page: Path, tmp_path: Path) -> None:
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("no Chromium")
+    # The page measures itself: what a picture that cannot be drawn, or too small, would show.
+    probe = tmp_path / "probe.html"
+    script = (
+        "<script>window.onload = () => { const found = [...document.images].map("
+        "image => [image.complete, image.naturalWidth > 200, image.getBoundingClientRect().width > 200].join());"
+        "document.title = found.length + ' images, ' + found.filter(x => x === 'true,true,true').length + ' drawn, '"
+        " + document.querySelectorAll('#claims tbody tr').length + ' statements, '"
+        " + [...document.querySelectorAll('#claims a')].filter("
+        "a => document.querySelector(a.getAttribute('href'))).length + ' of '"
+        " + document.querySelectorAll('#claims a').length + ' links'; };</script>"
+    )
+    probe.write_text(page.read_text(encoding="utf-8").replace("</body>", f"{script}</body>"), encoding="utf-8")
+    options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
+    done = subprocess.run(
+        [browser, *options, "--virtual-time-budget=10000", "--dump-dom", probe.as_uri()],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    title = re.search(r"<title>(.*?)</title>", done.stdout)
+    assert title is not None
+    images = page.read_text(encoding="utf-8").count("<img ")
+    links = page.read_text(encoding="utf-8").count('<td><a href="#')
+    assert images >= 8
+    assert links >= 3
+    assert title[1] == f"{images} images, {images} drawn, {len(CLAIMS)} statements, {links} of {links} links"
