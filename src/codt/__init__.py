@@ -17,11 +17,14 @@ from importlib.metadata import version as _version
 
 from codt.certificate import Certificate, verify
 from codt.classifier import OptimalTreeClassifier
+from codt.path import PathPoint, optimal_path
+from codt.path_plot import plot_path
 from codt.progress import Progress
 from codt.regressor import OptimalTreeRegressor
 from codt.search import Search
 from codt.strategy import Heuristic, Strategy, strategies
 from codt.tree import Tree
+from codt.tuning import OptimalTreeClassifierCV, OptimalTreeRegressorCV
 
 __version__ = _version("codt")
 
@@ -29,12 +32,17 @@ __all__ = [
     "Certificate",
     "Heuristic",
     "OptimalTreeClassifier",
+    "OptimalTreeClassifierCV",
     "OptimalTreeRegressor",
+    "OptimalTreeRegressorCV",
+    "PathPoint",
     "Progress",
     "Search",
     "Strategy",
     "Tree",
     "__version__",
+    "optimal_path",
+    "plot_path",
     "strategies",
     "verify",
 ]
