@@ -23,7 +23,8 @@ README = ROOT / "README.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
 #: Modules and examples that need a library which is not a dependency of codt itself.
-NEEDS = {"codt.cli": "typer", "plot_optimal_vs_cart": "matplotlib"}
+NEEDS = {"codt.cli": "typer", "codt.path_plot": "matplotlib"}
+NEEDS |= {example.stem: "matplotlib" for example in EXAMPLES if example.stem.startswith("plot_")}
 
 
 def documented(name: str) -> list[doctest.DocTest]:

@@ -272,8 +272,15 @@ def test_the_picture_shows_loss_size_and_score() -> None:
     assert loss.get_ylabel() == "sum of squared errors"
     assert [text.get_text() for text in loss.get_legend().get_texts()] == ["max_depth=1", "max_depth=2", "chosen"]
     deep = [point for point in model.path_ if point.max_depth == 2]
-    np.testing.assert_array_equal(loss.lines[1].get_ydata(), [point.loss for point in deep])
-    np.testing.assert_array_equal(leaves.lines[1].get_ydata(), [point.n_leaves for point in deep])
+    np.testing.assert_array_equal(loss.lines[2].get_ydata(), [point.loss for point in deep])
+    np.testing.assert_array_equal(leaves.lines[2].get_ydata(), [point.n_leaves for point in deep])
+    # The line steps where the two trees have the same objective.
+    costs, sizes = leaves.lines[3].get_data()
+    first, second = deep[0], deep[1]
+    penalty = costs[1] * second.estimator.penalty_ / second.complexity_cost
+    assert costs[1] == costs[2]
+    assert [sizes[1], sizes[2]] == [first.n_leaves, second.n_leaves]
+    assert first.loss + penalty * first.n_leaves == pytest.approx(second.loss + penalty * second.n_leaves)
     assert leaves.lines[-1].get_ydata() == model.tree_.n_leaves
     assert score.get_ylabel() == "validation score"
     assert len(plot_path(model.path_, figure=Figure()).axes) == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,9 +57,16 @@ def plot_path(path: BaseOptimalTreeCV | Sequence[PathPoint], *, figure: Figure |
     for number, depth in enumerate(np.unique(depths)):
         chosen = np.flatnonzero(depths == depth)
         style = {"marker": MARKERS[number % len(MARKERS)], "markersize": 4, "color": f"C{number % 10}"}
-        label = f"max_depth={depth}"
-        panels[0].plot(costs[chosen], [points[i].loss for i in chosen], label=label, drawstyle="steps-mid", **style)
-        panels[1].plot(costs[chosen], [points[i].n_leaves for i in chosen], drawstyle="steps-mid", **style)
+        steps, sources = _steps([points[i] for i in chosen])
+        for axes, quantity in zip(panels, ("loss", "n_leaves"), strict=False):
+            axes.plot(
+                costs[chosen],
+                [getattr(points[i], quantity) for i in chosen],
+                linestyle="",
+                label=f"max_depth={depth}",
+                **style,
+            )
+            axes.plot(steps, [getattr(source, quantity) for source in sources], color=style["color"], linewidth=1)
         if tuned is not None:
             table = tuned.cv_results_
             error = table["std_test_score"][chosen] / np.sqrt(max(1, tuned.n_splits_ - 1))
@@ -77,6 +85,21 @@ def plot_path(path: BaseOptimalTreeCV | Sequence[PathPoint], *, figure: Figure |
     panels[-1].set_xlabel("complexity cost")
     panels[0].legend(frameon=False, fontsize="small")
     return figure
+
+
+def _steps(points: Sequence[PathPoint]) -> tuple[list[float], list[PathPoint]]:
+    """Return the corners of the line through the points, which steps where the two trees are equally good."""
+    costs, sources = [points[0].complexity_cost], [points[0]]
+    for low, high in pairwise(points):
+        turn = high.complexity_cost
+        if high.n_leaves < low.n_leaves:
+            unit = high.estimator.penalty_ / high.complexity_cost
+            turn = (high.loss - low.loss) / (low.n_leaves - high.n_leaves) / unit
+            # Between costs that are far apart other trees may be optimal; the step stays between the two anyhow.
+            turn = min(max(turn, low.complexity_cost), high.complexity_cost)
+        costs += [turn, turn, high.complexity_cost]
+        sources += [low, high, high]
+    return costs, sources
 
 
 def _new_figure(panels: int) -> Figure:
