@@ -8,7 +8,7 @@ SOURCES := $(shell find src engine -type f -not -path '*/__pycache__/*') CMakeLi
 BUILD_REQUIRES := "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 PIP_INSTALL = bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint format sanitize bench bench-kernels clean
+.PHONY: demo test lint format sanitize bench bench-kernels docs figures wheel clean
 
 demo: .venv/.installed
 	.venv/bin/python -m codt.demo
@@ -47,6 +47,14 @@ bench: .venv/.bench
 bench-kernels: .venv/.installed
 	.venv/bin/python -m benchmarks.kernels $(ARGS)
 
+# The site, in build/docs/index.html; a warning is an error.
+docs: .venv/.docs
+	.venv/bin/python -m sphinx -W --keep-going -b html docs build/docs
+
+# Every picture of the documentation, drawn anew.
+figures: .venv/.installed
+	for script in examples/plot_*.py; do MPLBACKEND=Agg .venv/bin/python $$script || exit 1; done
+
 clean:
 	rm -rf .venv .venv-test .venv-sanitize build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
@@ -72,7 +80,7 @@ install = $(1)/$(PIP_INSTALL) --no-build-isolation \
 		--config-settings=cmake.define.CODT_SANITIZE=ON)
 	touch $@
 
-.venv/.lint .venv/.bench: .venv/.%: .venv/.installed
+.venv/.lint .venv/.bench .venv/.docs: .venv/.%: .venv/.installed
 	$(call install,.venv,[$*],)
 	touch $@
 

@@ -25,7 +25,9 @@ def main() -> None:
         _, expansions, lower, upper = search.trace.T
         axes.step(expansions, upper, where="post", color="#d55e00", label="best tree found")
         axes.step(expansions, lower, where="post", color="#0072b2", label="lower bound")
-        axes.fill_between(expansions, lower, upper, step="post", color="grey", alpha=0.2, label="the optimum is in here")
+        axes.fill_between(
+            expansions, lower, upper, step="post", color="grey", alpha=0.2, label="the optimum is in here"
+        )
         axes.set_title(f"{strategy}: proven after {search.n_expansions:,}", fontsize=10)
         last = max(last, search.n_expansions)
         axes.set_xscale("symlog", linthresh=1)
