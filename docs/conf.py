@@ -11,13 +11,12 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphin
 exclude_patterns = ["images"]
 root_doc = "index"
 
-myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings say the types
 napoleon_google_docstring = False
-napoleon_use_ivar = True
+napoleon_use_ivar = False
 napoleon_use_rtype = False
 # Attributes such as `loss`, which several classes have, are looked up by name alone and then found twice.
 suppress_warnings = ["ref.python"]
