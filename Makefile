@@ -22,6 +22,17 @@ lint: .venv/.lint
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 	find engine \( -name '*.cpp' -o -name '*.hpp' \) -exec .venv/bin/clang-format --dry-run -Werror {} +
+	$(MAKE) --no-print-directory build/tidy/.clean
+
+# clang-tidy takes a minute or two, so it is run only when something has changed. The bindings are left out: most of what
+# it would look at there is nanobind's.
+build/tidy/.clean: .venv/.lint .clang-tidy $(shell find engine -type f)
+	.venv/bin/cmake -S . -B build/tidy -G Ninja -DCMAKE_MAKE_PROGRAM="$(CURDIR)/.venv/bin/ninja" \
+		-DPython_EXECUTABLE="$(CURDIR)/.venv/bin/python" -Dnanobind_DIR="$$(.venv/bin/python -m nanobind --cmake_dir)" \
+		-DCMAKE_EXPORT_COMPILE_COMMANDS=ON --log-level=WARNING
+	find engine -name '*.cpp' -not -path 'engine/bindings/*' | \
+		xargs -P 2 -n 4 .venv/bin/clang-tidy -p build/tidy --quiet
+	touch $@
 
 format: .venv/.lint
 	.venv/bin/ruff check --fix .
@@ -55,8 +66,20 @@ docs: .venv/.docs
 figures: .venv/.installed
 	for script in examples/plot_*.py; do MPLBACKEND=Agg .venv/bin/python $$script || exit 1; done
 
+# Built in isolation, as users build it; installed where nothing else is; tested from outside the sources.
+WHEEL_TESTS := test_known_optima.py test_oracle_agreement.py test_tree.py test_strategies.py
+wheel: .venv/.created
+	rm -rf dist .venv-wheel
+	.venv/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	$(PYTHON) -m venv .venv-wheel
+	.venv-wheel/$(PIP_INSTALL) dist/codt-*.whl pytest hypothesis
+	.venv-wheel/bin/python -m pip check
+	cd .venv-wheel && bin/python -c "import codt; print(codt.__version__, codt.__file__)"
+	.venv-wheel/bin/python -m pytest -q -p no:cacheprovider $(addprefix tests/,$(WHEEL_TESTS))
+	ls -l dist
+
 clean:
-	rm -rf .venv .venv-test .venv-sanitize build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-test .venv-sanitize .venv-wheel dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 %/.created:
 	$(PYTHON) -m venv $*
