@@ -75,7 +75,7 @@ wheel: .venv/.created
 	.venv-wheel/$(PIP_INSTALL) dist/codt-*.whl pytest hypothesis
 	.venv-wheel/bin/python -m pip check
 	cd .venv-wheel && bin/python -c "import codt; print(codt.__version__, codt.__file__)"
-	.venv-wheel/bin/python -m pytest -q -p no:cacheprovider $(addprefix tests/,$(WHEEL_TESTS))
+	CODT_TEST_SCALE=0.1 .venv-wheel/bin/python -m pytest -q -p no:cacheprovider $(addprefix tests/,$(WHEEL_TESTS))
 	ls -l dist
 
 clean:
