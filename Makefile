@@ -8,7 +8,7 @@ SOURCES := $(shell find src engine -type f -not -path '*/__pycache__/*') CMakeLi
 BUILD_REQUIRES := "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 PIP_INSTALL = bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint format sanitize bench bench-anytime bench-kernels clean
+.PHONY: demo test lint format sanitize bench bench-anytime bench-kernels docs figures wheel clean
 
 demo: .venv/.installed
 	.venv/bin/python -m codt.demo
@@ -22,6 +22,17 @@ lint: .venv/.lint
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 	find engine \( -name '*.cpp' -o -name '*.hpp' \) -exec .venv/bin/clang-format --dry-run -Werror {} +
+	$(MAKE) --no-print-directory build/tidy/.clean
+
+# clang-tidy takes a minute or two, so it is run only when something has changed. The bindings are left out: most of what
+# it would look at there is nanobind's.
+build/tidy/.clean: .venv/.lint .clang-tidy $(shell find engine -type f)
+	.venv/bin/cmake -S . -B build/tidy -G Ninja -DCMAKE_MAKE_PROGRAM="$(CURDIR)/.venv/bin/ninja" \
+		-DPython_EXECUTABLE="$(CURDIR)/.venv/bin/python" -Dnanobind_DIR="$$(.venv/bin/python -m nanobind --cmake_dir)" \
+		-DCMAKE_EXPORT_COMPILE_COMMANDS=ON --log-level=WARNING
+	find engine -name '*.cpp' -not -path 'engine/bindings/*' | \
+		xargs -P 2 -n 4 .venv/bin/clang-tidy -p build/tidy --quiet
+	touch $@
 
 format: .venv/.lint
 	.venv/bin/ruff check --fix .
@@ -50,8 +61,28 @@ bench-anytime: .venv/.bench
 bench-kernels: .venv/.installed
 	.venv/bin/python -m benchmarks.kernels $(ARGS)
 
+# The site, in build/docs/index.html; a warning is an error.
+docs: .venv/.docs
+	.venv/bin/python -m sphinx -W --keep-going -b html docs build/docs
+
+# Every picture of the documentation, drawn anew.
+figures: .venv/.installed
+	for script in examples/plot_*.py; do MPLBACKEND=Agg .venv/bin/python $$script || exit 1; done
+
+# Built in isolation, as users build it; installed where nothing else is; tested from outside the sources.
+WHEEL_TESTS := test_known_optima.py test_oracle_agreement.py test_tree.py test_strategies.py
+wheel: .venv/.created
+	rm -rf dist .venv-wheel
+	.venv/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	$(PYTHON) -m venv .venv-wheel
+	.venv-wheel/$(PIP_INSTALL) dist/codt-*.whl pytest hypothesis
+	.venv-wheel/bin/python -m pip check
+	cd .venv-wheel && bin/python -c "import codt; print(codt.__version__, codt.__file__)"
+	CODT_TEST_SCALE=0.1 .venv-wheel/bin/python -m pytest -q -p no:cacheprovider $(addprefix tests/,$(WHEEL_TESTS))
+	ls -l dist
+
 clean:
-	rm -rf .venv .venv-test .venv-sanitize build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-test .venv-sanitize .venv-wheel dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 %/.created:
 	$(PYTHON) -m venv $*
@@ -75,7 +106,7 @@ install = $(1)/$(PIP_INSTALL) --no-build-isolation \
 		--config-settings=cmake.define.CODT_SANITIZE=ON)
 	touch $@
 
-.venv/.lint .venv/.bench: .venv/.%: .venv/.installed
+.venv/.lint .venv/.bench .venv/.docs: .venv/.%: .venv/.installed
 	$(call install,.venv,[$*],)
 	touch $@
 

@@ -3,6 +3,8 @@
 #include <new>
 #include <stdexcept>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "search/search.hpp"
 
@@ -18,6 +20,20 @@ constexpr double enough_memory = 0.70;
 // A primal heuristic's move may take this long at once, or its share of the time so far if that is more.
 constexpr double shortest_move = 0.005;
 constexpr double longest_move = 2.0;
+
+// std::jthread, which the standard library of macOS lacks.
+class JoiningThread {
+ public:
+    template <class Work>
+    explicit JoiningThread(Work work) : thread_(std::move(work)) {}
+    JoiningThread(JoiningThread&&) = default;
+    ~JoiningThread() {
+        if (thread_.joinable()) thread_.join();
+    }
+
+ private:
+    std::thread thread_;
+};
 
 }  // namespace
 
@@ -50,7 +66,7 @@ RunStatus Search::run(StopCondition& stop, const RunLimits& limits) {
         const Lock lock(mutex_);
         add_trace_point();
     } else {
-        std::vector<std::jthread> threads;
+        std::vector<JoiningThread> threads;
         const auto guarded = [this](Worker& worker, StopCondition* outer) {
             StopCondition own(outer, &stopping_);
             try {

@@ -131,7 +131,8 @@ void DepthTwoSolver::choose_batch(Children::Slot slot) {
     }
     batch_.clear();
     const std::uint64_t count = open_.size();
-    for (std::uint64_t j = 0; j < lanes; ++j) batch_.push_back(open_[(2 * j + 1) * count / (2 * lanes)]);
+    for (std::uint64_t j = 0; j < lanes; ++j)
+        batch_.push_back(open_[(2 * j + 1) * count / (2 * std::uint64_t{lanes})]);
 }
 
 }  // namespace codt

@@ -19,12 +19,15 @@ from codt.certificate import Certificate, verify
 from codt.classifier import OptimalTreeClassifier
 from codt.export import from_json
 from codt.interop import from_sklearn, to_sklearn
+from codt.path import PathPoint, optimal_path
+from codt.path_plot import plot_path
 from codt.pictures import plot_trace, plot_tree, tree_svg
 from codt.progress import Progress
 from codt.regressor import OptimalTreeRegressor
 from codt.search import Search
 from codt.strategy import Heuristic, Strategy, strategies
 from codt.tree import Tree
+from codt.tuning import OptimalTreeClassifierCV, OptimalTreeRegressorCV
 
 __version__ = _version("codt")
 
@@ -32,7 +35,10 @@ __all__ = [
     "Certificate",
     "Heuristic",
     "OptimalTreeClassifier",
+    "OptimalTreeClassifierCV",
     "OptimalTreeRegressor",
+    "OptimalTreeRegressorCV",
+    "PathPoint",
     "Progress",
     "Search",
     "Strategy",
@@ -40,6 +46,8 @@ __all__ = [
     "__version__",
     "from_json",
     "from_sklearn",
+    "optimal_path",
+    "plot_path",
     "plot_trace",
     "plot_tree",
     "strategies",

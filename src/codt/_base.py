@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -14,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from codt.limits import count_threads
 from codt.options import ESTIMATOR_OPTIONS, SEARCH_OPTIONS, Task, constraints, refuse_booleans
-from codt.outcome import Outcome, leaf_outcome
+from codt.outcome import Outcome, leaf_outcome, reaches
 from codt.presentation import PresentationMixin
 from codt.problem import Importance, prepare_problem
 from codt.progress import Progress, Watcher, live_line
@@ -124,6 +125,9 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
             # The first look at the data is part of the time.
             return None if self.time_limit is None else max(0.0, self.time_limit - (perf_counter() - start))
 
+        # What other searches have proven of this one's optimum; codt.path sets it for a single fit.
+        known_lower_bound: float = self.__dict__.pop("_known_lower_bound", 0.0)
+
         options = {option.name: getattr(self, option.name) for option in SEARCH_OPTIONS}
         options |= {"random_state": self.random_state, "memory_limit": self.memory_limit}
         search = self._continued(X, y, importance, options)
@@ -137,6 +141,11 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
                 if self.on_interrupt == "raise":
                     raise
                 return self._leaf(X, y, importance, "interrupted")
+        running = search
+
+        def proven() -> bool:
+            return known_lower_bound > 0 and reaches(running.bounds.upper, known_lower_bound)
+
         if self.warm_start:
             self._unfinished = (search, np.asarray(y).copy(), deepcopy(importance), options)
         if initial_tree is not None:
@@ -144,19 +153,23 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
         with live_line(bool(self.verbose)) as show:
             watcher = Watcher(search, self.callback, show) if self.callback or show else None
             try:
-                search.run(
-                    time_limit=time_left(),
-                    max_expansions=self.max_expansions,
-                    gap_limit=self.gap_limit,
-                    n_jobs=self.n_jobs,
-                    poll=watcher,
-                )
+                if not proven():
+                    search.run(
+                        time_limit=time_left(),
+                        max_expansions=self.max_expansions,
+                        gap_limit=self.gap_limit,
+                        n_jobs=self.n_jobs,
+                        poll=_either(proven, watcher) if known_lower_bound > 0 else watcher,
+                    )
             except KeyboardInterrupt:
                 if self.on_interrupt == "raise":
                     raise
             if watcher:
                 watcher.report_improvements()
-        return Outcome.of(search)
+        outcome = Outcome.of(search)
+        if proven():
+            return replace(outcome, status="optimal", complete=True)
+        return replace(outcome, lower_bound=max(outcome.lower_bound, known_lower_bound))
 
     def _leaf(self, X: ArrayLike, y: ArrayLike, importance: Importance, status: Status) -> Outcome:
         problem = prepare_problem(self._task, check_features(X), y, importance)
@@ -228,3 +241,7 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
         """The share of each feature in the decrease of Gini impurity or squared error; they sum to 1, or are all 0."""
         check_is_fitted(self)
         return feature_importances(self.tree_, self.n_features_in_)
+
+
+def _either(first: Callable[[], bool], second: Callable[[], bool] | None) -> Callable[[], bool]:
+    return first if second is None else lambda: first() or second()

@@ -47,7 +47,8 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
     gap_ : float
         ``(objective_ - lower_bound_) / objective_``; 0 if the tree is proven to be optimal.
     status_ : str
-        ``"optimal"``, or why the search ended early: ``"time-limit"``, ``"memory-limit"``, ``"interrupted"``.
+        ``"optimal"``, or why the search ended early: ``"time-limit"``, ``"expansion-limit"``, ``"gap-limit"``,
+        ``"memory-limit"``, ``"interrupted"``.
     n_expansions_ : int
         The number of expansions of the search.
     trace_ : ndarray of shape (n_changes, 4)
@@ -63,8 +64,8 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
 
     Notes
     -----
-    Ctrl-C during ``fit`` stops the search and raises ``KeyboardInterrupt``; the estimator then keeps nothing.
-    Use ``time_limit``, or :class:`codt.Search`, to keep the best tree of an unfinished search.
+    Ctrl-C during ``fit`` stops the search and raises ``KeyboardInterrupt``; the estimator then keeps nothing, unless
+    ``on_interrupt="keep"``. A search that a limit ended keeps the best tree found; see also :class:`codt.Search`.
 
     Examples
     --------

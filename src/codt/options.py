@@ -181,7 +181,7 @@ ESTIMATOR_OPTIONS = (
         "raise",
         (StrOptions({"raise", "keep"}),),
         '{"raise", "keep"}',
-        "What Ctrl-C does during fit: raise KeyboardInterrupt, or keep the best tree found, with status_"
+        "What Ctrl-C does during fit: raise KeyboardInterrupt, or keep the best tree found, with the status"
         ' "interrupted".',
     ),
     Option(

@@ -66,3 +66,14 @@ def leaf_outcome(problem: Problem, status: Status, complexity_cost: float) -> Ou
         stats={},
         problem=problem,
     )
+
+
+def reaches(objective: float, lower_bound: float) -> bool:
+    """Whether the objective is as low as the bound, but for rounding.
+
+    Examples
+    --------
+    >>> reaches(0.1 + 0.2, 0.3), reaches(0.30001, 0.3)
+    (True, False)
+    """
+    return objective <= lower_bound * (1 + 1e-12)

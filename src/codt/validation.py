@@ -126,7 +126,8 @@ def _as_floats(values: object, name: str, *, ensure_2d: bool) -> Floats:
         numbers = check_array(values, dtype="numeric", ensure_all_finite=False, ensure_2d=ensure_2d, input_name=name)
         if numbers.dtype.kind not in "biuf":
             raise TypeError(f"Got dtype {numbers.dtype}.")
-        with np.errstate(over="ignore"):  # what does not fit into float64 becomes infinity and is refused
+        # What does not fit into float64 becomes infinity and is refused; sums of what just fits do not matter.
+        with np.errstate(over="ignore", invalid="ignore"):
             floats: Floats = check_array(numbers, dtype=np.float64, order="C", ensure_2d=ensure_2d, input_name=name)
     except ValueError as error:
         text = _first_text(values)

@@ -1,0 +1,66 @@
+"""The documentation site: its Python runs, its pictures have scripts, and it builds without a warning."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import codt
+from tests.test_docs import run_script
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.glob("*.md"))
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+WITH_PYTHON = [page for page in PAGES if BLOCK.search(page.read_text(encoding="utf-8"))]
+
+
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: page.stem)
+def test_the_python_of_a_page_runs(page: Path, tmp_path: Path) -> None:
+    script = tmp_path / "page.py"
+    script.write_text("\n".join(BLOCK.findall(page.read_text(encoding="utf-8"))), encoding="utf-8")
+    run_script(script, tmp_path)
+
+
+def test_every_picture_is_there_and_drawn_by_an_example() -> None:
+    scripts = "".join(script.read_text(encoding="utf-8") for script in (ROOT / "examples").glob("plot_*.py"))
+    shown = {name for page in PAGES for name in re.findall(r"images/([\w-]+\.png)", page.read_text(encoding="utf-8"))}
+    assert shown >= {"optimal-vs-cart.png", "search-order.png", "anytime.png", "tuning.png"}
+    assert shown == {picture.name for picture in (DOCS / "images").iterdir()}
+    for name in shown:
+        assert f'"{name}"' in scripts
+
+
+def test_the_reference_has_everything_that_is_public() -> None:
+    reference = (DOCS / "api.md").read_text(encoding="utf-8")
+    described = set(re.findall(r"^\.\. auto\w+:: codt\.(\w+)$", reference, re.MULTILINE))
+    assert described == {name for name in codt.__all__ if name != "__version__"}
+
+
+def test_the_guide_names_every_strategy_and_limit() -> None:
+    strategies = (DOCS / "strategies.md").read_text(encoding="utf-8")
+    assert [name for name in codt.strategies() if f"`{name}`" not in strategies] == []
+    limits = (DOCS / "limits.md").read_text(encoding="utf-8")
+    names = ("time_limit", "gap_limit", "max_expansions", "memory_limit", "callback", "on_interrupt", "n_jobs")
+    assert [name for name in (*names, "warm_start", "initial_tree") if name not in limits] == []
+
+
+def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+    for library in ("sphinx", "furo", "myst_parser"):
+        pytest.importorskip(library)
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
+    done = subprocess.run(
+        [*command, "-d", str(tmp_path / "doctrees"), str(DOCS), str(tmp_path / "site")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    reference = (tmp_path / "site" / "api.html").read_text(encoding="utf-8")
+    assert "gap_limit" in reference  # the options are written into the docstrings when the package is imported
+    assert "{options}" not in reference
+    assert "{parameters}" not in reference

@@ -1,0 +1,288 @@
+"""Paths of optimal trees and their choice by cross-validation."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from codt import (
+    OptimalTreeClassifier,
+    OptimalTreeClassifierCV,
+    OptimalTreeRegressor,
+    OptimalTreeRegressorCV,
+    optimal_path,
+    plot_path,
+    verify,
+)
+from codt.path import PathSolver, SizeBounds, _from_the_ends
+from tests.support.instances import TASKS, random_instance, scaled
+from tests.support.oracle import Oracle
+
+TREES = {"classification": OptimalTreeClassifier, "regression": OptimalTreeRegressor}
+TUNED = (OptimalTreeClassifierCV, OptimalTreeRegressorCV)
+
+
+@parametrize_with_checks([OptimalTreeClassifierCV(max_depths=[2], cv=2), OptimalTreeRegressorCV(max_depths=[2], cv=2)])
+def test_scikit_learn_conventions(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+# --- the path
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_every_point_of_a_path_is_optimal_by_the_oracle(task: Any) -> None:
+    skipped = 0
+    for seed in range(scaled(60)):
+        rng = np.random.default_rng([41, seed, task == "regression"])
+        instance = random_instance(rng, task, max_depth=3, penalised=False, max_rows=9)
+        costs = np.concatenate([[0.0], rng.random(4) ** 3, [0.125, 0.25]])
+        path = optimal_path(TREES[task](), instance.X, instance.y, max_depths=range(4), complexity_costs=costs)
+        assert [(p.max_depth, p.complexity_cost) for p in path] == [(d, c) for d in range(4) for c in sorted(costs)]
+        for point in path:
+            model = point.estimator
+            exact = float(Oracle(instance.X, instance.y, task, model.penalty_).optimum(point.max_depth))
+            scale = max(1.0 if task == "classification" else 0.0, instance.leaf_loss)
+            assert abs(model.objective_ - exact) <= 1e-9 * scale, (seed, point)
+            assert model.status_ == "optimal"
+            assert model.gap_ == 0
+            assert model.get_params()["complexity_cost"] == point.complexity_cost
+            assert verify(model, instance.X, instance.y).ok
+        skipped += sum(not point.searched for point in path)
+    assert skipped > scaled(60) * 10  # or the reuse is not tested
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_path_equals_separate_fits(task: Any) -> None:
+    X, y = load_breast_cancer(return_X_y=True) if task == "classification" else load_diabetes(return_X_y=True)
+    X = X[:, :8]
+    costs = [0.0, 0.001, 0.002, 0.004, 0.01, 0.02, 0.05, 0.2]
+    path = optimal_path(TREES[task](), X, y, max_depths=[1, 2, 3], complexity_costs=costs)
+    for point in path:
+        alone = TREES[task](max_depth=point.max_depth, complexity_cost=point.complexity_cost).fit(X, y)
+        assert point.estimator.objective_ == pytest.approx(alone.objective_, rel=1e-12)
+        assert point.estimator.penalty_ == alone.penalty_
+        assert alone.status_ == point.estimator.status_ == "optimal"
+    assert sum(point.searched for point in path) < 0.75 * len(path)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_costs_that_matter_are_all_of_them(task: Any) -> None:
+    X, y = load_iris(return_X_y=True) if task == "classification" else load_diabetes(return_X_y=True)
+    X, y = X[::2, :4], y[::2]
+    for depth in (1, 2, 3):
+        path = optimal_path(TREES[task](max_depth=depth), X, y)
+        # Each tree is the best of the path at its own cost only, and together they are the optimum at every cost.
+        sizes = [point.n_leaves for point in path]
+        assert sizes == sorted(set(sizes), reverse=True)
+        assert sizes[-1] == 1
+        assert [point.max_depth for point in path] == [depth] * len(path)
+        rng = np.random.default_rng(depth)
+        for cost in [*(10 ** rng.uniform(-5, 0, 20)), *(p.complexity_cost for p in path)]:
+            alone = TREES[task](max_depth=depth, complexity_cost=cost).fit(X, y)
+            best = min(point.loss + alone.penalty_ * (point.n_leaves - 1) for point in path)
+            assert alone.objective_ == pytest.approx(best, rel=1e-9)
+
+
+def test_pure_data_have_a_path_of_one_leaf() -> None:
+    for tree in TREES.values():
+        path = optimal_path(tree(max_depth=2), [[1], [2], [3]], [1, 1, 1])
+        assert [(point.n_leaves, point.loss) for point in path] == [(1, 0)]
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("limits", [{"max_expansions": 3}, {"time_limit": 0.0}, {"gap_limit": 0.5}])
+def test_searches_that_are_stopped_claim_nothing_that_is_not_proven(task: Any, limits: dict[str, Any]) -> None:
+    X, y = load_breast_cancer(return_X_y=True) if task == "classification" else load_diabetes(return_X_y=True)
+    X, y = X[::3, :6], y[::3]
+    costs = [0.0, 0.001, 0.003, 0.01, 0.03, 0.1]
+    stopped = optimal_path(TREES[task](**limits), X, y, max_depths=[2, 3], complexity_costs=costs)
+    exact = optimal_path(TREES[task](), X, y, max_depths=[2, 3], complexity_costs=costs)
+    for rough, optimal in zip(stopped, exact, strict=True):
+        assert rough.estimator.lower_bound_ <= optimal.estimator.objective_ * (1 + 1e-12)
+        assert rough.estimator.objective_ >= optimal.estimator.objective_ * (1 - 1e-12)
+        if rough.estimator.status_ == "optimal":
+            assert rough.estimator.objective_ == pytest.approx(optimal.estimator.objective_, rel=1e-9)
+    assert any(point.estimator.status_ != "optimal" for point in stopped)
+
+
+def test_bounds_carry_over_between_depths() -> None:
+    bounds = SizeBounds(1000, leaf_loss=100, whole_numbers=False)
+    bounds.add(3, penalty=2.0, lower_bound=30.0)
+    assert bounds.at(2, 2.0) == 30.0  # a smaller depth limit allows no more trees
+    assert bounds.at(4, 2.0) == 8.0  # a larger one does: a tree of depth four has at least four splits
+    bounds.add(1, penalty=2.0, lower_bound=60.0)
+    assert bounds.at(1, 2.0) == 60.0
+    assert bounds.at(2, 2.0) == 30.0
+    alone = SizeBounds(2, leaf_loss=100, whole_numbers=False)  # two samples: one split at most, whatever the depth
+    alone.add(1, penalty=2.0, lower_bound=60.0)
+    assert alone.at(5, 2.0) == 60.0
+
+
+def test_costs_are_ordered_from_the_ends() -> None:
+    for count in range(1, 20):
+        order = _from_the_ends(list(range(count)))
+        assert sorted(order) == list(range(count))
+        for position, cost in enumerate(order[2:], start=2):
+            assert min(order[:position]) < cost < max(order[:position])
+
+
+def test_what_was_known_before_one_fit_is_forgotten_in_the_next() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = OptimalTreeClassifier(max_depth=2)
+    model._known_lower_bound = 1000.0  # false, so that its use shows
+    assert model.fit(X, y).n_expansions_ == 0
+    model.fit(X, y)
+    assert (model.status_, model.loss_) == ("optimal", 6)
+
+
+# --- tuning
+
+
+def regression_data() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Continuous targets, for which each setting has one optimal tree only."""
+    X, y = load_diabetes(return_X_y=True)
+    return X[:200, :5], y[:200] + np.random.default_rng(0).normal(size=200)
+
+
+def test_scores_and_choice_are_those_of_a_grid_search() -> None:
+    X, y = regression_data()
+    grid = {"max_depth": [1, 2, 3], "complexity_cost": [0.0, 0.01, 0.03, 0.1]}
+    cv = KFold(4, shuffle=True, random_state=0)
+    scoring = "neg_mean_absolute_error"
+    plain = GridSearchCV(OptimalTreeRegressor(), grid, cv=cv, scoring=scoring).fit(X, y)
+    tuned = OptimalTreeRegressorCV(
+        max_depths=grid["max_depth"], complexity_costs=grid["complexity_cost"], cv=cv, scoring=scoring, n_jobs=2
+    ).fit(X, y)
+    for params, score in zip(plain.cv_results_["params"], plain.cv_results_["mean_test_score"], strict=True):
+        index = tuned.cv_results_["params"].index(params)
+        assert tuned.cv_results_["mean_test_score"][index] == pytest.approx(score, rel=1e-12)
+    assert tuned.best_score_ == pytest.approx(plain.best_score_, rel=1e-12)
+    np.testing.assert_array_equal(tuned.predict(X), plain.predict(X))
+    assert tuned.n_searches_ < 5 * 12
+    assert tuned.n_splits_ == 4
+    assert tuned.cv_results_["rank_test_score"][tuned.best_index_] == 1
+
+
+@pytest.mark.parametrize("make", TUNED)
+def test_the_chosen_estimator_is_the_optimal_tree_on_all_of_the_data(make: Any) -> None:
+    X, y = load_iris(return_X_y=True)
+    model = make().fit(X, y)
+    best = model.best_estimator_
+    assert {name: best.get_params()[name] for name in model.best_params_} == model.best_params_
+    alone = clone(best).fit(X, y)
+    assert best.objective_ == pytest.approx(alone.objective_)
+    assert verify(best, X, y).ok
+    assert model.path_[model.best_index_].estimator is best
+    np.testing.assert_array_equal(model.predict(X), best.predict(X))
+    np.testing.assert_array_equal(model.apply(X), best.apply(X))
+    assert model.export_text() == best.export_text()
+    assert model.score(X, y) == best.score(X, y)
+    assert len(model.path_) == len(model.cv_results_["params"])
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+def test_the_rule_of_one_standard_error_prefers_fewer_leaves() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    best = OptimalTreeClassifierCV(max_depths=[1, 2]).fit(X, y)
+    simple = OptimalTreeClassifierCV(max_depths=[1, 2], rule="one-standard-error").fit(X, y)
+    scores = np.array([best.cv_results_[f"split{fold}_test_score"] for fold in range(5)])
+    winner = scores[:, best.best_index_]
+    needed = winner.mean() - winner.std(ddof=1) / np.sqrt(5)
+    assert simple.best_score_ >= needed
+    for point, score in zip(simple.path_, scores.mean(axis=0), strict=True):
+        assert point.n_leaves >= simple.tree_.n_leaves or score < needed
+
+
+def test_labels_frames_pipelines_and_groups() -> None:
+    data = load_iris(as_frame=True)
+    names = data.target_names[data.target]
+    model = OptimalTreeClassifierCV(max_depths=[1, 2], cv=GroupKFold(3))
+    model.fit(data.data, names, groups=np.arange(150) % 10)
+    assert model.classes_.tolist() == sorted(data.target_names)
+    assert model.feature_names_in_.tolist() == list(data.data.columns)
+    assert model.predict_proba(data.data).shape == (150, 3)
+    assert "petal" in model.export_text()
+    pipeline = make_pipeline(StandardScaler(), OptimalTreeClassifierCV(max_depths=[1, 2], cv=3))
+    assert cross_val_score(pipeline, data.data, names, cv=3).mean() > 0.9
+
+
+def test_options_of_the_estimator_are_used() -> None:
+    X, y = load_iris(return_X_y=True)
+    inner = OptimalTreeClassifier(strategy="bfs-lb", terminal="leaf", time_limit=30)
+    model = OptimalTreeClassifierCV(inner, max_depths=[2]).fit(X, y)
+    assert model.best_estimator_.strategy == "bfs-lb"
+    assert not hasattr(inner, "tree_")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_depths": []}, "max_depths is empty"),
+        ({"max_depths": [1, -2]}, r"max_depths=\[1, -2\].*got -2"),
+        ({"max_depths": [True]}, "max_depths.*got True"),
+        ({"complexity_costs": []}, "complexity_costs is empty"),
+        ({"complexity_costs": [0.1, -0.5]}, r"complexity_costs=\[0.1, -0.5\].*got -0.5"),
+        ({"complexity_costs": [float("nan")]}, "complexity_costs.*got nan"),
+        ({"rule": "worst"}, "'rule' parameter"),
+        ({"scoring": "beauty"}, "'scoring' parameter"),
+        ({"cv": 1}, "'cv' parameter"),
+        ({"scoring": lambda model, X, y: float("nan")}, "scoring=.* gave nan"),
+    ],
+)
+def test_bad_options_are_named(options: dict[str, Any], message: str) -> None:
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=message):
+        OptimalTreeClassifierCV(**{"max_depths": [1], **options}).fit(X, y)
+
+
+def test_estimators_of_another_kind_are_refused() -> None:
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(TypeError, match="expected an OptimalTreeClassifier"):
+        OptimalTreeClassifierCV(OptimalTreeRegressor()).fit(X, y)
+    with pytest.raises(TypeError, match="expected an OptimalTreeClassifier or OptimalTreeRegressor"):
+        PathSolver("tree", X, y)  # type: ignore[arg-type]
+    with pytest.raises(NotFittedError):
+        OptimalTreeClassifierCV().predict(X)
+
+
+# --- the picture
+
+
+def test_the_picture_shows_loss_size_and_score() -> None:
+    pytest.importorskip("matplotlib")
+    from matplotlib.figure import Figure
+
+    X, y = regression_data()
+    model = OptimalTreeRegressorCV(max_depths=[1, 2]).fit(X, y)
+    figure = plot_path(model, figure=Figure())
+    loss, leaves, score = figure.axes
+    assert loss.get_ylabel() == "sum of squared errors"
+    assert [text.get_text() for text in loss.get_legend().get_texts()] == ["max_depth=1", "max_depth=2", "chosen"]
+    deep = [point for point in model.path_ if point.max_depth == 2]
+    np.testing.assert_array_equal(loss.lines[2].get_ydata(), [point.loss for point in deep])
+    np.testing.assert_array_equal(leaves.lines[2].get_ydata(), [point.n_leaves for point in deep])
+    # The line steps where the two trees have the same objective.
+    costs, sizes = leaves.lines[3].get_data()
+    first, second = deep[0], deep[1]
+    penalty = costs[1] * second.estimator.penalty_ / second.complexity_cost
+    assert costs[1] == costs[2]
+    assert [sizes[1], sizes[2]] == [first.n_leaves, second.n_leaves]
+    assert first.loss + penalty * first.n_leaves == pytest.approx(second.loss + penalty * second.n_leaves)
+    assert leaves.lines[-1].get_ydata() == model.tree_.n_leaves
+    assert score.get_ylabel() == "validation score"
+    assert len(plot_path(model.path_, figure=Figure()).axes) == 2
+    with pytest.raises(ValueError, match="path is empty"):
+        plot_path([])
