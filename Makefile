@@ -26,7 +26,7 @@ lint: .venv/.lint
 
 # clang-tidy takes a minute or two, so it is run only when something has changed. The bindings are left out: most of what
 # it would look at there is nanobind's.
-build/tidy/.clean: .venv/.lint .clang-tidy $(shell find engine -type f)
+build/tidy/.clean: .clang-tidy $(shell find engine -type f) | .venv/.lint
 	.venv/bin/cmake -S . -B build/tidy -G Ninja -DCMAKE_MAKE_PROGRAM="$(CURDIR)/.venv/bin/ninja" \
 		-DPython_EXECUTABLE="$(CURDIR)/.venv/bin/python" -Dnanobind_DIR="$$(.venv/bin/python -m nanobind --cmake_dir)" \
 		-DCMAKE_EXPORT_COMPILE_COMMANDS=ON --log-level=WARNING

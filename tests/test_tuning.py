@@ -256,6 +256,14 @@ def test_estimators_of_another_kind_are_refused() -> None:
         PathSolver("tree", X, y)  # type: ignore[arg-type]
     with pytest.raises(NotFittedError):
         OptimalTreeClassifierCV().predict(X)
+    with pytest.raises(NotFittedError):
+        plot_path(OptimalTreeClassifierCV())
+    with pytest.raises(TypeError, match=r"path=OptimalTreeClassifier\(\): expected a fitted"):
+        plot_path(OptimalTreeClassifier())  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"max_depths=2: expected several numbers, for example \[2\]"):
+        optimal_path(OptimalTreeClassifier(), X, y, max_depths=2)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"complexity_costs=0\.1: expected several numbers"):
+        optimal_path(OptimalTreeClassifier(), X, y, complexity_costs=0.1)  # type: ignore[arg-type]
 
 
 # --- the picture

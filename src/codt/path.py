@@ -276,7 +276,7 @@ class SizeBounds:
 
 def check_depths(max_depths: Iterable[int]) -> list[int]:
     """Return the depth limits, each once and ascending."""
-    depths = list(max_depths)
+    depths: list[int] = _listed("max_depths", max_depths)
     for depth in depths:
         if isinstance(depth, bool) or not isinstance(depth, Integral) or not 0 <= depth <= MAX_DEPTH:
             raise ValueError(f"max_depths={depths!r}: expected whole numbers from 0 to {MAX_DEPTH}, got {depth!r}.")
@@ -287,13 +287,19 @@ def check_depths(max_depths: Iterable[int]) -> list[int]:
 
 def check_costs(complexity_costs: Iterable[float]) -> list[float]:
     """Return the complexity costs, each once and ascending."""
-    costs = list(complexity_costs)
+    costs: list[float] = _listed("complexity_costs", complexity_costs)
     for cost in costs:
         if isinstance(cost, bool) or not isinstance(cost, Real) or not 0 <= cost < math.inf:
             raise ValueError(f"complexity_costs={costs!r}: expected finite numbers of at least 0, got {cost!r}.")
     if not costs:
         raise ValueError("complexity_costs is empty; expected at least one cost, or None to have them chosen.")
     return sorted({float(cost) for cost in costs})
+
+
+def _listed(name: str, values: object) -> list[Any]:
+    if not isinstance(values, Iterable) or isinstance(values, str):
+        raise TypeError(f"{name}={values!r}: expected several numbers, for example [{values!r}].")
+    return list(values)
 
 
 def _from_the_ends(costs: Sequence[float]) -> list[float]:

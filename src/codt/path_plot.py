@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from codt.path import PathPoint
 from codt.tuning import BaseOptimalTreeCV
@@ -43,9 +44,7 @@ def plot_path(path: BaseOptimalTreeCV | Sequence[PathPoint], *, figure: Figure |
     ['misclassified samples', 'leaves']
     """
     tuned = path if isinstance(path, BaseOptimalTreeCV) else None
-    points = path.path_ if isinstance(path, BaseOptimalTreeCV) else list(path)
-    if not points:
-        raise ValueError("path is empty; expected at least one point.")
+    points = _points(path)
     if figure is None:
         figure = _new_figure(panels=2 if tuned is None else 3)
     panels = figure.subplots(2 if tuned is None else 3, 1, sharex=True)
@@ -85,6 +84,21 @@ def plot_path(path: BaseOptimalTreeCV | Sequence[PathPoint], *, figure: Figure |
     panels[-1].set_xlabel("complexity cost")
     panels[0].legend(frameon=False, fontsize="small")
     return figure
+
+
+def _points(path: object) -> list[PathPoint]:
+    if isinstance(path, BaseOptimalTreeCV):
+        check_is_fitted(path)
+        return path.path_
+    points: list[Any] = list(path) if isinstance(path, Iterable) else [path]
+    if not points:
+        raise ValueError("path is empty; expected at least one point.")
+    if not all(isinstance(point, PathPoint) for point in points):
+        raise TypeError(
+            f"path={path!r}: expected a fitted OptimalTreeClassifierCV or OptimalTreeRegressorCV, or what"
+            " codt.optimal_path returns."
+        )
+    return points
 
 
 def _steps(points: Sequence[PathPoint]) -> tuple[list[float], list[PathPoint]]:

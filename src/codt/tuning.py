@@ -78,7 +78,10 @@ class BaseOptimalTreeCV(BaseEstimator):
         if not isinstance(estimator, self._tree):
             raise TypeError(f"estimator={estimator!r}: expected an {self._tree.__name__}.")
         depths = check_depths(self.max_depths)
-        whole = PathSolver(estimator, X, y)
+        whole = PathSolver(estimator, X, y)  # checks the data
+        check_scoring(estimator, self.scoring)
+        X, y, groups = indexable(X, y, groups)
+        folds = list(check_cv(self.cv, y, classifier=stratified).split(X, y, groups))
         if self.complexity_costs is None:
             settings = [(depth, cost) for depth in depths for cost in whole.costs_that_matter(depth)]
         else:
@@ -86,9 +89,6 @@ class BaseOptimalTreeCV(BaseEstimator):
         path = whole.solve_all(settings)
         settings = [(point.max_depth, point.complexity_cost) for point in path]
 
-        X, y, groups = indexable(X, y, groups)
-        splitter = check_cv(self.cv, y, classifier=stratified)
-        folds = list(splitter.split(X, y, groups))
         # Threads will do: the search does not hold Python's lock.
         results = Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(_score_fold)(estimator, X, y, train, test, settings, self.scoring) for train, test in folds
