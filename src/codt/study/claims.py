@@ -65,7 +65,7 @@ def _listed(values: pd.Series) -> str:
 
 
 def _times(study: Study, depths: Sequence[int]) -> pd.Series:
-    """Return the geometric mean run times; what was not finished counts with the limit."""
+    """Return the geometric mean run times; what was not finished counts with the time it spent."""
     return geometric_means(_at(study, depths))
 
 
@@ -223,7 +223,7 @@ def _ratio(study: Study, other: str, metric: str = "runtime") -> tuple[float, st
     both, n = geometric_ratio(study.rows, other, "codt", metric)
     ratio = means[other] / means["codt"]
     finished = "none finished by both" if n == 0 else f"{both:.3g} on the {n} problems that both finished"
-    return ratio, f"{other} takes {ratio:.3g} times as long (unfinished runs at the limit; {finished})"
+    return ratio, f"{other} takes {ratio:.3g} times as long (unfinished runs with the time they spent; {finished})"
 
 
 def _similar_to_contree(study: Study) -> Verdict:
