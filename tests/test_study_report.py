@@ -181,6 +181,9 @@ def test_statements_follow_the_numbers(tmp_path: Path) -> None:
         assert verdicts["bfs-small-lb completes the search fastest."] == outcome
         assert verdicts["bfs-large-lb, GOSDT's order, is among the worst in run time."] == outcome
         assert verdicts["lds-mid beats lds in run time."] == NO_DATA
+    fill(tmp_path / "none", "strategies-runtime", PAPERS, unfinished=tuple(PAPERS))
+    verdict = CLAIMS[0].judge([load(tmp_path / "none" / "strategies-runtime-quick")])[0]
+    assert (verdict.outcome, verdict.evidence) == (NO_DATA, "the run has no completed run at d = 3 or 4")
     for depth_two, outcomes in (
         (0.7, (CONFIRMED, CONFIRMED)),
         (0.1, (CONFIRMED, NOT_CONFIRMED)),

@@ -66,7 +66,10 @@ def _listed(values: pd.Series) -> str:
 
 def _times(study: Study, depths: Sequence[int]) -> pd.Series:
     """Return the geometric mean run times; what was not finished counts with the time it spent."""
-    return geometric_means(_at(study, depths))
+    rows = _at(study, depths)
+    if not np.isfinite(rows["runtime"]).any():
+        raise KeyError(f"completed run at d = {' or '.join(map(str, depths))}")
+    return geometric_means(rows)
 
 
 def _integrals(study: Study, depths: Sequence[int]) -> pd.Series:
