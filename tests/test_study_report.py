@@ -24,7 +24,7 @@ from scipy.stats import friedmanchisquare
 from codt.study.cells import cells
 from codt.study.claims import CLAIMS, CONFIRMED, NO_DATA, NOT_CONFIRMED
 from codt.study.description import find
-from codt.study.metrics import disagreements, evaluate, geometric_ratio, load, objective_integral
+from codt.study.metrics import disagreements, evaluate, geometric_means, geometric_ratio, load, objective_integral
 from codt.study.report import write_report
 from codt.study.runner import open_store
 from codt.study.statistics import rank
@@ -126,6 +126,10 @@ def test_metrics_of_known_results(tmp_path: Path) -> None:
     assert math.isnan(last["bfs-large-lb"])
     by_processor = load(tmp_path / "strategies-runtime-quick", clock="processor").rows
     assert by_processor["runtime"].min() == pytest.approx(0.25)
+    # Unfinished: by the wall clock the limit, by the processor's what it has spent.
+    assert geometric_means(study.rows)["bfs-large-lb"] == pytest.approx(limit)
+    spent = geometric_means(by_processor[by_processor["dataset"] == "bank"])
+    assert spent["bfs-large-lb"] == pytest.approx(PAPERS["bfs-large-lb"] / 2)
     assert disagreements(study.rows) == []
 
 
@@ -177,6 +181,9 @@ def test_statements_follow_the_numbers(tmp_path: Path) -> None:
         assert verdicts["bfs-small-lb completes the search fastest."] == outcome
         assert verdicts["bfs-large-lb, GOSDT's order, is among the worst in run time."] == outcome
         assert verdicts["lds-mid beats lds in run time."] == NO_DATA
+    fill(tmp_path / "none", "strategies-runtime", PAPERS, unfinished=tuple(PAPERS))
+    verdict = CLAIMS[0].judge([load(tmp_path / "none" / "strategies-runtime-quick")])[0]
+    assert (verdict.outcome, verdict.evidence) == (NO_DATA, "the run has no completed run at d = 3 or 4")
     for depth_two, outcomes in (
         (0.7, (CONFIRMED, CONFIRMED)),
         (0.1, (CONFIRMED, NOT_CONFIRMED)),

@@ -145,6 +145,8 @@ def test_draws_are_the_same_for_all_methods_and_have_two_classes(data: Path) -> 
     y = np.arange(len(y)) // (len(y) - 2)  # 58 of one class, two of the other
     drawn = [draw(X, y, "classification", cell(data, samples=5, repetition=i)) for i in range(20)]
     assert all(len(np.unique(labels)) == 2 and len(labels) == 5 for _, labels in drawn)
+    three = draw(X, 3 * y + 1, "classification", cell(data, samples=5, repetition=3))
+    assert set(three[1]) == {0, 1}, "labels must have no gaps"
     again = draw(X, y, "classification", cell(data, samples=5, repetition=3, method="cart", depth=7))
     np.testing.assert_array_equal(again[0], drawn[3][0])
     assert any(not np.array_equal(drawn[0][0], other) for other, _ in drawn[1:])

@@ -97,6 +97,8 @@ def evaluate(description: Description, results: pd.DataFrame, *, clock: Clock = 
     one_thread = ~rows["method"].isin([name for name, method in METHODS.items() if method.all_cores])
     by_processor = one_thread & rows["cpu_seconds"].notna() & (clock == "processor")
     rows["runtime"] = rows["cpu_seconds"].where(by_processor, rows["seconds"]).where(done, np.inf)
+    # What an unfinished run took at least, by the same clock.
+    rows["at_least"] = rows["cpu_seconds"].where(by_processor, rows["time_limit"])
     records: list[dict[str, Any]] = rows.to_dict("records")  # type: ignore[assignment]
     rows["best"] = [_time_to_best(row) for row in records]
     rows["oi"] = [_row_integral(row) for row in records]
@@ -165,8 +167,9 @@ def _row_integral(row: dict[str, Any]) -> float:
 
 
 def penalised(rows: pd.DataFrame, metric: str = "runtime") -> pd.Series:
-    """Return a metric with the time limit in place of what was not reached: a lower bound of what it would be."""
-    values: pd.Series = rows[metric].where(np.isfinite(rows[metric]), rows["time_limit"])
+    """Return a metric with the time that was spent in place of what was not reached: at least this it would be."""
+    spent = rows["at_least"] if metric == "runtime" else rows["time_limit"]
+    values: pd.Series = rows[metric].where(np.isfinite(rows[metric]), spent)
     return values
 
 
@@ -177,7 +180,7 @@ def shared_problems(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def geometric_means(rows: pd.DataFrame, metric: str = "runtime") -> pd.Series:
-    """Return the geometric mean of a metric for every label, unfinished runs counted with the time limit."""
+    """Return the geometric mean of a metric for every label, unfinished runs counted with the time they spent."""
     rows = shared_problems(rows[rows[metric].notna()])
     values = penalised(rows, metric).clip(lower=_LEAST[metric])
     means: pd.Series = values.groupby(rows["label"]).agg(lambda part: float(gmean(part)))

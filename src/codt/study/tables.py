@@ -32,7 +32,7 @@ def summary(study: Study, metric: str) -> pd.DataFrame:
     """Return for every depth and label: the runs, how many were completed, and the mean of a metric.
 
     The mean is arithmetic for the objective integral and geometric for everything else, where what was not reached
-    counts as the time limit.
+    counts with the time that was spent.
     """
     found = []
     rows = study.rows[study.rows[metric].notna()]

@@ -100,8 +100,13 @@ def draw(X: Floats, y: NDArray[Any], task: Task, cell: Cell) -> tuple[Floats, ND
         raise ValueError(f"{cell.dataset} has fewer than two classes.")
     while True:
         chosen = random.choice(len(y), cell.samples, replace=False)
-        if task == "regression" or len(np.unique(y[chosen])) > 1:
-            return np.ascontiguousarray(X[chosen]), y[chosen]
+        samples, targets = np.ascontiguousarray(X[chosen]), y[chosen]
+        if task == "regression":
+            return samples, targets
+        # Labels without a gap: some methods take the largest one for the number of classes.
+        classes, labels = np.unique(targets, return_inverse=True)
+        if len(classes) > 1:
+            return samples, labels
 
 
 def _end_with_parent() -> None:
