@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from codt.options import ESTIMATOR_OPTIONS
 from codt.search import relative_gap
 from codt.tree import LEAF, Tree
 
@@ -172,7 +171,7 @@ class _Reader:
         classification = document["task"] == "classification"
         n_features = _whole(document["n_features"], "n_features", 1, MOST_FEATURES)
         make: Any = OptimalTreeClassifier if classification else OptimalTreeRegressor
-        model = make(**_parameters(document["parameters"]))
+        model = make(**_parameters(document["parameters"], set(make().get_params())))
         model._validate_params()
         classes = None
         if classification:
@@ -191,10 +190,9 @@ class _Reader:
         return model
 
 
-def _parameters(found: object) -> dict[str, Any]:
+def _parameters(found: object, known: set[str]) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise _expected("parameters", "an object", found)
-    known = {option.name for option in ESTIMATOR_OPTIONS}
     for name, value in found.items():
         if name not in known:
             raise ValueError(f"parameters: {name!r} is not a parameter.")
