@@ -183,3 +183,29 @@ def test_a_large_data_set_with_whole_weights_is_one_with_repeated_rows() -> None
         assert run(search) == "optimal"
         bounds.append(search.upper_bound)
     assert bounds[0] == bounds[1]
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("columns", [1, 3, 4])
+def test_tuple_scans_agree_with_the_generic_one(objective: str, columns: int) -> None:
+    """With several classes, or any number of targets."""
+    rng = np.random.default_rng([58, OBJECTIVES.index(objective), columns])
+    for distinct in (3, 40, 10**6):
+        n = int(rng.integers(100, 200))
+        X = rng.integers(0, distinct, (n, 3)).astype(np.float64)
+        weights = rng.random(n) + 0.1
+        costs = rng.random((n, columns)) * weights[:, np.newaxis] if objective == "cost-sensitive" else None
+        if objective == "weighted-squared-error":
+            y, classes = np.sin(X[:, :1] + np.arange(columns)) + rng.normal(size=(n, columns)), 0
+            y = y[:, 0] if columns == 1 else y
+        else:
+            y, classes = rng.integers(0, columns, n).astype(np.float64), columns
+        for depth, penalty in ((2, 0.0), (3, 0.03 * float(weights.sum()))):
+            instance = WeightedInstance(objective, X, y, classes, depth, penalty, weights, costs)
+            found = []
+            for kernel, terminal in itertools.product(KERNELS, ("left-right", "depth-two")):
+                search = make_search(instance, Settings.with_all_bounds(kernel=kernel, terminal=terminal, greedy=True))
+                assert run(search) == "optimal"
+                found.append(search.upper_bound)
+            assert search.upper_bound == pytest.approx(float(tree_objective(search.tree(), instance)), rel=1e-9)
+            assert max(found) - min(found) <= 1e-10 * max(found), found

@@ -9,6 +9,7 @@
 #include "objectives/cost_tuple.hpp"
 #include "objectives/targets.hpp"
 #include "objectives/whole_units.hpp"
+#include "terminal/tuple_scan.hpp"
 #include "terminal/weighted_two_class_scan.hpp"
 
 namespace codt {
@@ -75,8 +76,10 @@ class CostSensitive final : public CostTupleObjective<ClassCost> {
     }
 
     std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel) const override {
-        if (kernel.path == KernelPath::scalar || leaf_limits().any() || cost().classes != 2)
+        if (kernel.path == KernelPath::scalar || leaf_limits().any())
             return CostTupleObjective::make_scanner(kernel);
+        if (cost().classes != 2)
+            return make_tuple_scanner({TupleLoss::least, cost().classes, cost().costs, {}}, kernel.path);
         return make_weighted_two_class_scanner({cheaper_, difference_, least_}, kernel.path);
     }
 

@@ -8,6 +8,7 @@
 #include "objectives/cost_tuple.hpp"
 #include "objectives/targets.hpp"
 #include "objectives/whole_units.hpp"
+#include "terminal/tuple_scan.hpp"
 #include "terminal/weighted_two_class_scan.hpp"
 
 namespace codt {
@@ -58,8 +59,11 @@ class WeightedMisclassification final : public CostTupleObjective<ClassWeight> {
     }
 
     std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel) const override {
-        if (kernel.path == KernelPath::scalar || leaf_limits().any() || cost().classes > 2)
+        if (kernel.path == KernelPath::scalar || leaf_limits().any())
             return CostTupleObjective::make_scanner(kernel);
+        if (cost().classes > 2)
+            return make_tuple_scanner(
+                {TupleLoss::all_but_largest, cost().classes, cost().weights, cost().labels}, kernel.path);
         return make_weighted_two_class_scanner({cost().labels, cost().weights, {}}, kernel.path);
     }
 

@@ -15,6 +15,7 @@
 #include "objectives/cost_tuple.hpp"
 #include "objectives/targets.hpp"
 #include "objectives/whole_units.hpp"
+#include "terminal/tuple_scan.hpp"
 
 namespace codt {
 
@@ -57,7 +58,11 @@ class WeightedSquaredError final : public CostTupleObjective<WeightedMoments> {
           unit_(unit),
           rounding_(rounding),
           weights_(targets.weights.begin(), targets.weights.end()),
-          original_(targets.y.begin(), targets.y.end()) {}
+          original_(targets.y.begin(), targets.y.end()) {
+        tuples_.assign(targets.rows() * cost().size(), 0.0);
+        for (std::uint32_t row = 0; row < targets.rows(); ++row)
+            cost().add(row, tuples_.data() + row * cost().size());
+    }
 
     static constexpr std::uint32_t most_clusters = 16;  // as in squared_error.cpp
 
@@ -111,6 +116,13 @@ class WeightedSquaredError final : public CostTupleObjective<WeightedMoments> {
         });
     }
 
+    std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel) const override {
+        if (kernel.path == KernelPath::scalar || leaf_limits().any())
+            return CostTupleObjective::make_scanner(kernel);
+        return make_tuple_scanner(
+            {TupleLoss::squared_error, static_cast<std::uint32_t>(cost().size()), tuples_, {}}, kernel.path);
+    }
+
     double unit() const override { return unit_; }
     double rounding() const override { return rounding_; }
 
@@ -151,6 +163,7 @@ class WeightedSquaredError final : public CostTupleObjective<WeightedMoments> {
 
     double unit_, rounding_;
     std::vector<double> weights_, original_;
+    std::vector<double> tuples_;  // of every row
 };
 
 }  // namespace

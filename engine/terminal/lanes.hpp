@@ -61,6 +61,21 @@ struct Pack {
             r[i] += x & value;
         }
     }
+    // *this += value times a row of lanes in memory.
+    CODT_INLINE void add_scaled(const T* row, T value) {
+        for (std::size_t i = 0; i < registers; ++i) {
+            Register x;
+            std::memcpy(&x, row + i * per_register, Bytes);
+            r[i] += x * value;
+        }
+    }
+    CODT_INLINE void add_square(const Pack& a) {
+        for (std::size_t i = 0; i < registers; ++i) r[i] += a.r[i] * a.r[i];
+    }
+    // Zero where `a` is not above zero.
+    CODT_INLINE void divide_or_zero(const Pack& a) {
+        for (std::size_t i = 0; i < registers; ++i) r[i] = a.r[i] > T{0} ? r[i] / a.r[i] : Register{};
+    }
     CODT_INLINE void add(const Pack& a) {
         for (std::size_t i = 0; i < registers; ++i) r[i] += a.r[i];
     }

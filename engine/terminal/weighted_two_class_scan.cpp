@@ -162,7 +162,8 @@ class WeightedScan final : public Scanner {
         grouped_.ensure(static_cast<std::size_t>(size) * features);
         weight_.resize(size);
         const auto samples = subset.samples();
-        total_[0] = total_[1] = total_unavoidable_ = 0;
+        total_[0] = total_[1] = 0;
+        total_unavoidable_ = 0;
         for (std::uint32_t id = 0; id < size; ++id) {
             const std::uint32_t row = samples[id];
             const auto weight = static_cast<std::int64_t>(data_.weights[row]);

@@ -30,7 +30,8 @@ class Outcome:
     def of(cls, search: Search) -> Outcome:
         """Read a search that has stopped."""
         return cls(
-            status=search.status or "interrupted",
+            # An interrupt may come in the moment after the end: the proof is complete then all the same.
+            status="optimal" if search.complete else search.status or "interrupted",
             tree=search.incumbent,
             penalty=search.penalty,
             complete=search.complete,

@@ -1,0 +1,340 @@
+// A walk over the order of a second feature keeps, for every threshold of the root feature (a lane), the
+// tuple of the left side's samples so far. Both sides' samples so far are the same in all lanes, so that one
+// table of prefixes serves all four leaves of a boundary: with p the prefix of the left side, a that of all
+// samples, L and T the whole of the left side and of all,
+//
+//     left side:  p and L - p        right side:  a - p and (T - L) - (a - p)
+//
+// Blocks (see blocks.hpp): losses are not negative and those of fewer samples are not larger, so at no
+// boundary inside a block a side loses less than its first leaf does where the block begins, and its second
+// one where it ends. Only where that is less than the best in some lane is the block walked.
+#include "terminal/tuple_scan.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "terminal/dispatch.hpp"
+
+namespace codt {
+
+namespace {
+
+constexpr std::uint32_t lanes = lane_count<double>;
+
+struct Block {
+    std::uint32_t end;
+    std::uint32_t first_group;
+    bool several;  // more than one group of equal values
+};
+
+// One second feature's order.
+struct Stream {
+    const std::uint32_t* ordered;
+    const std::uint32_t* group_end;
+    const Block* blocks;
+    std::uint32_t block_count;
+};
+
+// Tables of `width` packs have the lanes of one entry side by side.
+struct Work {
+    std::uint32_t width;
+    const double* values;          // of each id
+    const std::uint32_t* columns;  // of each id, if it has one entry
+    const std::uint8_t* bucket;    // of each id
+    const double* total;           // T
+    const double* left_total;      // L, a table
+    double* prefix;                // p, a table
+    double* inside;                // the same inside a block
+    double* all;                   // a
+    double* all_inside;
+    double best[2][lanes];  // of the two sides
+};
+
+template <TupleLoss Loss, std::size_t Bytes>
+struct TuplePass {
+    using P = Pack<double, Bytes>;
+    static constexpr LaneRows<double, lanes> ones{1.0};
+
+    Work& work;
+
+    CODT_INLINE void add(double* table, double* all, std::uint32_t id) {
+        const double* const row = ones[work.bucket[id]];
+        const auto add_entry = [&](std::uint32_t column, double value) {
+            P entry;
+            entry.load(table + column * lanes);
+            entry.add_scaled(row, value);
+            entry.store(table + column * lanes);
+            all[column] += value;
+        };
+        if constexpr (Loss == TupleLoss::all_but_largest) {
+            add_entry(work.columns[id], work.values[id]);
+        } else {
+            const double* const values = work.values + static_cast<std::size_t>(id) * work.width;
+            for (std::uint32_t c = 0; c < work.width; ++c) add_entry(c, values[c]);
+        }
+    }
+
+    // The losses of the four leaves: first and second of the left side, first and second of the right side.
+    CODT_INLINE void losses(const double* table, const double* all, P (&loss)[4]) {
+        P sums[4], extremes[4], weights[4];
+        for (std::size_t leaf = 0; leaf < 4; ++leaf) {
+            sums[leaf].clear();
+            extremes[leaf].clear();
+            weights[leaf].clear();
+        }
+        for (std::uint32_t c = 0; c < work.width; ++c) {
+            P left_total, entries[4];
+            left_total.load(work.left_total + c * lanes);
+            entries[0].load(table + c * lanes);
+            entries[1] = left_total;
+            entries[1].subtract(entries[0]);
+            entries[2] = entries[0];
+            entries[2].subtract_from(all[c]);
+            entries[3] = left_total;
+            entries[3].subtract_from(work.total[c]);
+            entries[3].subtract(entries[2]);
+            for (std::size_t leaf = 0; leaf < 4; ++leaf) {
+                const P& entry = entries[leaf];
+                if constexpr (Loss == TupleLoss::all_but_largest) {
+                    sums[leaf].add(entry);
+                    extremes[leaf].maximum(entry);
+                } else if constexpr (Loss == TupleLoss::least) {
+                    if (c == 0)
+                        extremes[leaf] = entry;
+                    else
+                        extremes[leaf].minimum(entry);
+                } else {
+                    if (c == 0)
+                        weights[leaf] = entry;
+                    else if (c == 1)
+                        sums[leaf] = entry;
+                    else
+                        extremes[leaf].add_square(entry);
+                }
+            }
+        }
+        for (std::size_t leaf = 0; leaf < 4; ++leaf) {
+            if constexpr (Loss == TupleLoss::all_but_largest) {
+                loss[leaf] = sums[leaf];
+                loss[leaf].subtract(extremes[leaf]);
+            } else if constexpr (Loss == TupleLoss::least) {
+                loss[leaf] = extremes[leaf];
+            } else {
+                P zero;
+                zero.clear();
+                extremes[leaf].divide_or_zero(weights[leaf]);
+                loss[leaf] = sums[leaf];
+                loss[leaf].subtract(extremes[leaf]);
+                loss[leaf].maximum(zero);
+            }
+        }
+    }
+
+    CODT_INLINE void offer(P (&best)[2], const P (&loss)[4]) {
+        for (std::size_t side = 0; side < 2; ++side) {
+            P sum = loss[2 * side];
+            sum.add(loss[2 * side + 1]);
+            best[side].minimum(sum);
+        }
+    }
+
+    CODT_INLINE void run(const Stream& stream) {
+        P best[2], at_begin[4], at_end[4];
+        best[0].load(work.best[0]);
+        best[1].load(work.best[1]);
+        std::fill_n(work.prefix, work.width * lanes, 0.0);
+        std::fill_n(work.all, work.width, 0.0);
+        for (P& loss : at_begin) loss.clear();
+        losses(work.prefix, work.all, at_begin);
+        std::uint32_t begin = 0;
+        for (std::uint32_t b = 0; b < stream.block_count; ++b) {
+            const Block block = stream.blocks[b];
+            if (block.several) {
+                std::copy_n(work.prefix, work.width * lanes, work.inside);
+                std::copy_n(work.all, work.width, work.all_inside);
+            }
+            for (std::uint32_t k = begin; k < block.end; ++k) add(work.prefix, work.all, stream.ordered[k]);
+            losses(work.prefix, work.all, at_end);
+            offer(best, at_end);
+            if (block.several) {
+                P room[2];
+                for (std::size_t side = 0; side < 2; ++side) {
+                    room[side] = at_begin[2 * side];
+                    room[side].add(at_end[2 * side + 1]);
+                    room[side].subtract(best[side]);
+                }
+                room[0].minimum(room[1]);
+                if (any_negative(room[0])) {
+                    std::uint32_t k = begin;
+                    for (const std::uint32_t* group = stream.group_end + block.first_group;
+                         *group < block.end; ++group) {
+                        for (; k < *group; ++k) add(work.inside, work.all_inside, stream.ordered[k]);
+                        P loss[4];
+                        losses(work.inside, work.all_inside, loss);
+                        offer(best, loss);
+                    }
+                }
+            }
+            for (std::size_t leaf = 0; leaf < 4; ++leaf) at_begin[leaf] = at_end[leaf];
+            begin = block.end;
+        }
+        best[0].store(work.best[0]);
+        best[1].store(work.best[1]);
+    }
+};
+
+template <TupleLoss Loss>
+struct TupleKernel {
+    template <std::size_t Bytes>
+    CODT_INLINE static void run(const Stream* stream, Work* work) {
+        TuplePass<Loss, Bytes>{*work}.run(*stream);
+    }
+};
+
+template <TupleLoss Loss>
+class TupleScanner final : public Scanner {
+ public:
+    TupleScanner(const TupleData& data, KernelPath path)
+        : data_(data), pass_(kernel_function<TupleKernel<Loss>, const Stream*, Work*>(path)) {}
+
+    std::uint32_t lanes() const override { return codt::lanes; }
+
+    void prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) override {
+        subset_ = &subset;
+        const std::uint32_t size = subset.size();
+        const std::size_t entries = sparse ? 1 : data_.width;
+        values_.resize(size * entries);
+        columns_.resize(sparse ? size : 0);
+        total_.assign(data_.width, 0.0);
+        for (std::uint32_t id = 0; id < size; ++id) {
+            const std::uint32_t row = subset.samples()[id];
+            for (std::size_t e = 0; e < entries; ++e)
+                values_[id * entries + e] = data_.values[row * entries + e];
+            if constexpr (sparse) columns_[id] = data_.columns[row];
+            add(id, total_.data());
+        }
+        blocks_.clear();
+        first_block_.clear();
+        for (std::uint32_t f = 0; f < subset.features(); ++f) {
+            first_block_.push_back(blocks_.size());
+            for_each_block(subset.group_end(f),
+                           [&](std::uint32_t, std::uint32_t end, std::uint32_t first_group,
+                               std::uint32_t groups) { blocks_.push_back({end, first_group, groups > 1}); });
+        }
+        first_block_.push_back(blocks_.size());
+        streams_.clear();
+        for_each_stream(subset, feature_rank, [&](std::uint32_t f) {
+            streams_.push_back({subset.order(f).data(), subset.group_end(f).data(),
+                                blocks_.data() + first_block_[f],
+                                static_cast<std::uint32_t>(first_block_[f + 1] - first_block_[f])});
+        });
+    }
+
+    bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left,
+              double* right, StopCondition& stop) override {
+        const auto order = subset_->order(f);
+        const auto ends = subset_->group_end(f);
+        const std::size_t width = data_.width;
+        left_total_.assign(width * codt::lanes, 0.0);
+        prefix_.resize(width * codt::lanes);
+        inside_.resize(width * codt::lanes);
+        all_.resize(width);
+        all_inside_.resize(width);
+        std::vector<double> sum(width, 0.0);
+        std::uint32_t k = 0;
+        Work work{data_.width,
+                  values_.data(),
+                  columns_.data(),
+                  nullptr,
+                  total_.data(),
+                  left_total_.data(),
+                  prefix_.data(),
+                  inside_.data(),
+                  all_.data(),
+                  all_inside_.data(),
+                  {}};
+        for (std::size_t j = 0; j < codt::lanes; ++j) {
+            const bool used = j < thresholds.size();
+            const std::uint32_t end = used ? ends[thresholds[j]] : subset_->size();
+            for (; k < end; ++k) add(order[k], sum.data());
+            for (std::size_t c = 0; c < width; ++c) left_total_[c * codt::lanes + j] = sum[c];
+            // A lane without a threshold never asks for a walk.
+            constexpr double never = -std::numeric_limits<double>::infinity();
+            work.best[0][j] = used ? left[j] - lambda : never;
+            work.best[1][j] = used ? right[j] - lambda : never;
+        }
+        fill_buckets(*subset_, f, thresholds, buckets_);
+        work.bucket = buckets_.data();
+        for (const Stream& stream : streams_) {
+            if (stop.reached()) return false;
+            pass_(&stream, &work);
+        }
+        for (std::size_t j = 0; j < thresholds.size(); ++j) {
+            // As leaves, from the same tuples.
+            double leaf[2];
+            std::vector<double> side(width);
+            for (std::size_t s = 0; s < 2; ++s) {
+                for (std::size_t c = 0; c < width; ++c) {
+                    const double on_left = left_total_[c * codt::lanes + j];
+                    side[c] = s == 0 ? on_left : total_[c] - on_left;
+                }
+                leaf[s] = loss(side);
+            }
+            left[j] = std::min({left[j], leaf[0], work.best[0][j] + lambda});
+            right[j] = std::min({right[j], leaf[1], work.best[1][j] + lambda});
+        }
+        return true;
+    }
+
+ private:
+    static constexpr bool sparse = Loss == TupleLoss::all_but_largest;
+
+    void add(std::uint32_t id, double* tuple) const {
+        if constexpr (sparse) {
+            tuple[columns_[id]] += values_[id];
+        } else {
+            for (std::size_t c = 0; c < data_.width; ++c) tuple[c] += values_[id * data_.width + c];
+        }
+    }
+
+    static double loss(const std::vector<double>& tuple) {
+        if constexpr (Loss == TupleLoss::least) {
+            return *std::min_element(tuple.begin(), tuple.end());
+        } else if constexpr (Loss == TupleLoss::all_but_largest) {
+            double sum = 0;
+            for (const double entry : tuple) sum += entry;
+            return sum - *std::max_element(tuple.begin(), tuple.end());
+        } else {
+            double squares = 0;
+            for (std::size_t c = 2; c < tuple.size(); ++c) squares += tuple[c] * tuple[c];
+            return std::max(0.0, tuple[1] - (tuple[0] > 0 ? squares / tuple[0] : 0.0));
+        }
+    }
+
+    TupleData data_;
+    void (*pass_)(const Stream*, Work*);
+    const Subset* subset_ = nullptr;
+    std::vector<double> values_, total_, left_total_, prefix_, inside_, all_, all_inside_;
+    std::vector<std::uint32_t> columns_;
+    std::vector<std::uint8_t> buckets_;
+    std::vector<Block> blocks_;
+    std::vector<std::size_t> first_block_;  // per feature
+    std::vector<Stream> streams_;
+};
+
+}  // namespace
+
+std::unique_ptr<Scanner> make_tuple_scanner(const TupleData& data, KernelPath path) {
+    switch (data.loss) {
+        case TupleLoss::all_but_largest:
+            return std::make_unique<TupleScanner<TupleLoss::all_but_largest>>(data, path);
+        case TupleLoss::least:
+            return std::make_unique<TupleScanner<TupleLoss::least>>(data, path);
+        case TupleLoss::squared_error:
+            return std::make_unique<TupleScanner<TupleLoss::squared_error>>(data, path);
+    }
+    return nullptr;
+}
+
+}  // namespace codt

@@ -1,0 +1,28 @@
+// Solve-D1 (paper, Alg. 4) for any cost tuples of 64-bit floats, eight thresholds at once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "terminal/scanner.hpp"
+
+namespace codt {
+
+enum class TupleLoss {
+    all_but_largest,  // the sum of the entries less the largest one: weighted misclassification
+    least,            // the least entry: costs of predictions
+    squared_error,    // c1 - (c2^2 + c3^2 + ...) / c0
+};
+
+struct TupleData {
+    TupleLoss loss;
+    std::uint32_t width;                     // entries of a tuple
+    std::span<const double> values;          // rows x width; with `columns`, one a row
+    std::span<const std::uint16_t> columns;  // which entry of its tuple is not zero; for all_but_largest only
+};
+
+// The spans must outlive the scanner.
+std::unique_ptr<Scanner> make_tuple_scanner(const TupleData& data, KernelPath path);
+
+}  // namespace codt
