@@ -30,7 +30,8 @@ from sklearn.base import clone
 from codt._base import BaseOptimalTree
 from codt.options import MAX_DEPTH
 from codt.outcome import leaf_outcome, reaches
-from codt.search import absolute_penalty, prepare_targets
+from codt.problem import Importance, prepare_problem
+from codt.search import absolute_penalty
 from codt.tree import Tree
 from codt.validation import check_features
 
@@ -140,10 +141,15 @@ class PathSolver:
         self._X = X
         self._y = y
         samples = check_features(X)
-        _, _, self._scale = prepare_targets(estimator._task, y, samples)
-        leaf = leaf_outcome(X, y, estimator._task, "optimal", 0.0).tree
+        importance = Importance()
+        if estimator._task == "classification":
+            importance = Importance(class_weight=estimator.class_weight, cost_matrix=estimator.cost_matrix)
+        problem = prepare_problem(estimator._task, samples, y, importance)
+        self._scale = problem.scale
+        leaf = leaf_outcome(problem, "optimal", 0.0).tree
         self._leaf_loss = leaf.total_loss
-        self._bounds = SizeBounds(len(samples), leaf.total_loss, whole_numbers=estimator._task == "classification")
+        counted = estimator._task == "classification" and problem.weights is None and problem.costs is None
+        self._bounds = SizeBounds(len(samples), leaf.total_loss, whole_numbers=counted)
         # The best tree found, by depth and number of splits.
         self._pool: dict[tuple[int, int], tuple[float, Tree]] = {(0, 0): (leaf.total_loss, leaf)}
         self._solved: dict[tuple[int, float], PathPoint] = {}
