@@ -219,7 +219,8 @@ std::optional<GreedyTree> PrimalHeuristic::excursion(const GreedyTree& incumbent
         const std::uint32_t reach = kind < 0.25 ? 0 : std::max(1u, count / 8);
         const std::uint32_t best = std::clamp(order.threshold[feature], possible.first, possible.end - 1);
         const std::uint32_t low = best - std::min(reach, best - possible.first);
-        threshold = std::min(possible.end - 1, low + static_cast<std::uint32_t>(random_.next() % (2 * reach + 1)));
+        threshold =
+            std::min(possible.end - 1, low + static_cast<std::uint32_t>(random_.next() % (2 * reach + 1)));
     }
     const bool keep = place.solution->kind == SolutionNode::Kind::split && random_.uniform() < 0.5;
     const GreedyTree changed =

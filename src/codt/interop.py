@@ -75,8 +75,8 @@ def to_sklearn(model: Any) -> Any:
         costly = np.flatnonzero(leaf & (ours.label != ours.value.argmax(axis=1)))
         if len(costly):
             raise ValueError(
-                f"to_sklearn: leaf {costly[0]} predicts a class that is not its most frequent one, because errors differ"
-                " in cost; scikit-learn's trees cannot do that."
+                f"to_sklearn: leaf {costly[0]} predicts a class that is not its most frequent one, because"
+                " errors differ in cost; scikit-learn's trees cannot do that."
             )
         values = (ours.value / weights[:, np.newaxis])[:, np.newaxis, :]
         widths = np.array([ours.value.shape[1]], dtype=np.intp)
