@@ -23,8 +23,8 @@ namespace {
 
 std::unique_ptr<Objective> make_unlimited(const std::string& name, const Targets& targets) {
     std::string known;
-#define CODT_MAKE(entry, make)               \
-    if (name == entry) return make(targets); \
+#define CODT_MAKE(entry, make)                 \
+    if (name == (entry)) return make(targets); \
     known += (known.empty() ? "" : ", ") + std::string(entry);
     CODT_OBJECTIVES(CODT_MAKE)
     throw std::invalid_argument("objective: expected one of " + known + ", got '" + name + "'");

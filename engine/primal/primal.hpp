@@ -29,7 +29,10 @@ namespace codt {
 struct SearchOptions;
 
 // Of a search's time, at most this share goes to primal heuristics, and twice the share of its first second.
-inline constexpr double primal_share = 0.25;
+// At depth four many a search is over soon, and finds the best tree by itself.
+inline double primal_share(std::uint32_t max_depth) {
+    return max_depth <= 4 ? 0.1 : 0.25;
+}
 
 class PrimalHeuristic {
  public:

@@ -60,7 +60,7 @@ struct TuplePass {
 
     CODT_INLINE void add(double* table, double* all, std::uint32_t id) {
         const double* const row = ones[work.bucket[id]];
-        const auto add_entry = [&](std::uint32_t column, double value) {
+        const auto add_entry = [&](std::size_t column, double value) {
             P entry;
             entry.load(table + column * lanes);
             entry.add_scaled(row, value);
@@ -83,7 +83,7 @@ struct TuplePass {
             extremes[leaf].clear();
             weights[leaf].clear();
         }
-        for (std::uint32_t c = 0; c < work.width; ++c) {
+        for (std::size_t c = 0; c < work.width; ++c) {
             P left_total, entries[4];
             left_total.load(work.left_total + c * lanes);
             entries[0].load(table + c * lanes);
@@ -294,7 +294,8 @@ class TupleScanner final : public Scanner {
         if constexpr (sparse) {
             tuple[columns_[id]] += values_[id];
         } else {
-            for (std::size_t c = 0; c < data_.width; ++c) tuple[c] += values_[id * data_.width + c];
+            for (std::size_t c = 0; c < data_.width; ++c)
+                tuple[c] += values_[static_cast<std::size_t>(id) * data_.width + c];
         }
     }
 
