@@ -241,7 +241,7 @@ def draw(curves: list[Curves], path: Path, time_limit: float) -> None:
         axis.set_title(c.dataset, fontsize=9)
         axis.tick_params(labelsize=7)
     handles, labels = axes.flat[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2, fontsize=9)
+    figure.legend(handles, labels, loc="outside upper center", ncols=2, fontsize=9)
     figure.supxlabel("seconds (dotted: lower bounds; grey: CART and the best tree found)", fontsize=9)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=80)
