@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "bounds/clustering.hpp"
+#include "objectives/class_tuple.hpp"
 #include "objectives/cost_tuple.hpp"
 #include "objectives/targets.hpp"
 #include "terminal/many_class_scan.hpp"
@@ -12,29 +13,8 @@ namespace codt {
 
 namespace {
 
-struct ClassCount {
-    std::vector<std::uint16_t> labels;
-    std::uint32_t classes;
-
-    std::size_t size() const { return classes; }
+struct ClassCount : ClassTuple {
     void add(std::uint32_t row, double* c) const { c[labels[row]] += 1.0; }
-    double loss(const double* c) const {
-        double sum = 0, most = 0;
-        for (std::uint32_t i = 0; i < classes; ++i) {
-            sum += c[i];
-            most = std::max(most, c[i]);
-        }
-        return sum - most;
-    }
-    // Sum of squared counts over their sum: n times one less the Gini impurity.
-    double purity(const double* c) const {
-        double sum = 0, squares = 0;
-        for (std::uint32_t i = 0; i < classes; ++i) {
-            sum += c[i];
-            squares += c[i] * c[i];
-        }
-        return squares / sum;
-    }
 };
 
 // The threshold between the group and the next one with a labelled row.
@@ -174,7 +154,7 @@ class Misclassification final : public CostTupleObjective<ClassCount> {
 }  // namespace
 
 std::unique_ptr<Objective> make_misclassification(const Targets& targets) {
-    return std::make_unique<Misclassification>(ClassCount{class_codes(targets), targets.classes});
+    return std::make_unique<Misclassification>(ClassCount{{class_codes(targets), targets.classes}});
 }
 
 }  // namespace codt

@@ -74,21 +74,11 @@ class SquaredError final : public CostTupleObjective<Moments> {
     // Leaf values are means of targets of the subset, so a sample's error is at most its squared distance to
     // the farther end of their range.
     void worst_costs(const Subset& subset, std::uint32_t f, std::vector<double>& worst) const override {
-        const auto samples = subset.samples();
         const auto [low, high] = range(subset);
-        const auto order = subset.order(f);
-        const auto ends = subset.group_end(f);
-        worst.resize(ends.size());
-        double sum = 0;
-        std::uint32_t k = 0;
-        for (std::size_t r = 0; r < ends.size(); ++r) {
-            for (; k < ends[r]; ++k) {
-                const double y = cost().y[samples[order[k]]];
-                const double reach = std::max(y - low, high - y);
-                sum += reach * reach;
-            }
-            worst[r] = sum;
-        }
+        sum_by_group(subset, f, worst, [&, low = low, high = high](std::uint32_t row) {
+            const double reach = std::max(cost().y[row] - low, high - cost().y[row]);
+            return reach * reach;
+        });
     }
 
     std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel) const override {

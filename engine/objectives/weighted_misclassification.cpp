@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "bounds/clustering.hpp"
+#include "objectives/class_tuple.hpp"
 #include "objectives/cost_tuple.hpp"
 #include "objectives/targets.hpp"
 #include "objectives/whole_units.hpp"
@@ -15,30 +16,10 @@ namespace codt {
 
 namespace {
 
-struct ClassWeight {
-    std::vector<std::uint16_t> labels;
+struct ClassWeight : ClassTuple {
     std::vector<double> weights;  // whole numbers, see whole_units.hpp
-    std::uint32_t classes;
 
-    std::size_t size() const { return classes; }
     void add(std::uint32_t row, double* c) const { c[labels[row]] += weights[row]; }
-    double loss(const double* c) const {
-        double sum = 0, most = 0;
-        for (std::uint32_t i = 0; i < classes; ++i) {
-            sum += c[i];
-            most = std::max(most, c[i]);
-        }
-        return sum - most;
-    }
-    // Weight times one less the Gini impurity.
-    double purity(const double* c) const {
-        double sum = 0, squares = 0;
-        for (std::uint32_t i = 0; i < classes; ++i) {
-            sum += c[i];
-            squares += c[i] * c[i];
-        }
-        return sum > 0 ? squares / sum : 0.0;
-    }
 };
 
 class WeightedMisclassification final : public CostTupleObjective<ClassWeight> {
@@ -95,7 +76,7 @@ std::unique_ptr<Objective> make_weighted_misclassification(const Targets& target
     for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = targets.weight(i);
     WholeNumbers whole = in_whole_units(weights, std::accumulate(weights.begin(), weights.end(), 0.0));
     return std::make_unique<WeightedMisclassification>(
-        ClassWeight{class_codes(targets), std::move(whole.values), targets.classes}, std::move(weights),
+        ClassWeight{{class_codes(targets), targets.classes}, std::move(whole.values)}, std::move(weights),
         whole.unit);
 }
 

@@ -111,45 +111,40 @@ Children::Slot Children::largest_held_interval() const {
     return largest;
 }
 
+bool Children::is_interval(Slot slot) const {
+    return slot != none && (*this)[slot].kind == Child::Kind::interval;
+}
+
 void Children::hold_neighbours(Slot slot) {
     for (const Slot beside : {(*this)[slot].previous, (*this)[slot].next})
-        if (beside != none && (*this)[beside].kind == Child::Kind::interval && by_priority_.contains(beside))
-            hold(beside);
+        if (is_interval(beside) && !held(beside)) hold(beside);
 }
 
 void Children::release_neighbours(Slot slot) {
     for (const Slot beside : {(*this)[slot].previous, (*this)[slot].next})
-        if (beside != none && (*this)[beside].kind == Child::Kind::interval && held(beside)) release(beside);
+        if (is_interval(beside) && held(beside)) release(beside);
 }
 
 void Children::retract(Slot slot) {
-    const Child old = (*this)[slot];
-    CODT_CHECK(old.kind == Child::Kind::expanded);
+    Child merged = (*this)[slot];
+    CODT_CHECK(merged.kind == Child::Kind::expanded);
     remove(slot);
     unlink(slot);
-    std::uint32_t first = old.first, last = old.last;
-    double lower = old.lower;
-    Slot previous = old.previous, next = old.next;
-    if (previous != none && (*this)[previous].kind == Child::Kind::interval) {
-        const Child beside = (*this)[previous];
-        first = beside.first;
-        lower = std::min(lower, beside.lower);
-        remove(previous);
-        unlink(previous);
-        previous = beside.previous;
+    for (const Slot beside : {merged.previous, merged.next}) {
+        if (!is_interval(beside)) continue;
+        const Child old = (*this)[beside];
+        merged.first = std::min(merged.first, old.first);
+        merged.last = std::max(merged.last, old.last);
+        merged.lower = std::min(merged.lower, old.lower);
+        (beside == merged.previous ? merged.previous : merged.next) =
+            beside == merged.previous ? old.previous : old.next;
+        remove(beside);
+        unlink(beside);
     }
-    if (next != none && (*this)[next].kind == Child::Kind::interval) {
-        const Child beside = (*this)[next];
-        last = beside.last;
-        lower = std::min(lower, beside.lower);
-        remove(next);
-        unlink(next);
-        next = beside.next;
-    }
-    const Slot interval = add_interval(old.feature, first, last, lower);
-    at(interval).random = old.random;
+    const Slot interval = add_interval(merged.feature, merged.first, merged.last, merged.lower);
+    at(interval).random = merged.random;
     set_heuristic(at(interval));
-    link(interval, previous, next);
+    link(interval, merged.previous, merged.next);
     push(interval);
 }
 
@@ -225,8 +220,7 @@ void Children::raise(Slot slot, double left_lower, double right_lower, double he
     if (!settings_->bounds.similarity()) return;
     const Slot beside[2] = {child.previous, child.next};
     for (const Slot neighbour : beside)
-        if (neighbour != none && (*this)[neighbour].kind == Child::Kind::interval)
-            tighten(neighbour, cutoff, settings_->bounds.neighborhood);
+        if (is_interval(neighbour)) tighten(neighbour, cutoff, settings_->bounds.neighborhood);
 }
 
 void Children::close(Slot slot) {
@@ -251,9 +245,9 @@ double Children::reach(Slot slot) {
     const Child& child = (*this)[slot];
     if (!settings_->bounds.similarity() || !settings_->bounds.monotone) return 0.0;
     double most = 0.0;
-    if (child.previous != none && (*this)[child.previous].kind == Child::Kind::interval)
+    if (is_interval(child.previous))
         most = worst_.between(child.feature, (*this)[child.previous].first, child.first);
-    if (child.next != none && (*this)[child.next].kind == Child::Kind::interval)
+    if (is_interval(child.next))
         most = std::max(most, worst_.between(child.feature, child.first, (*this)[child.next].last));
     return most;
 }

@@ -121,6 +121,7 @@ class Children {
 
  private:
     Child& at(Slot slot) { return children_[static_cast<std::size_t>(slot)]; }
+    bool is_interval(Slot slot) const;
     Slot allocate();
     Slot add_interval(std::uint32_t feature, std::uint32_t first, std::uint32_t last, double lower);
     void link(Slot slot, Slot previous, Slot next);
