@@ -14,7 +14,7 @@
 #include <optional>
 
 #include "bindings/convert.hpp"
-#include "objectives/registry.hpp"
+#include "search/problem.hpp"
 #include "search/search.hpp"
 
 namespace nb = nanobind;
@@ -138,7 +138,7 @@ class PySearch {
              std::uint64_t seed, bool log_expansions, bool primal, std::optional<std::int64_t> memory_limit,
              std::optional<double> time_limit, const std::string& objective_name,
              std::optional<Column> weights, std::optional<Matrix> costs, std::int64_t min_leaf_samples,
-             double min_leaf_weight) {
+             double min_leaf_weight, bool merge_rows) {
         const std::size_t rows = x.shape(0);
         const std::size_t columns = x.shape(1);
         if (rows < 1 || rows > most_rows)
@@ -234,11 +234,9 @@ class PySearch {
         {
             nb::gil_scoped_release unlocked;
             try {
-                auto data = std::make_shared<Dataset>(values, static_cast<std::uint32_t>(rows),
-                                                      static_cast<std::uint32_t>(columns), &stop);
-                std::shared_ptr<const Objective> objective = make_objective(name, targets);
-                search_ = std::make_unique<Search>(std::move(data), std::move(objective), std::move(options),
-                                                   &stop);
+                Problem problem = make_problem(name, values, targets, merge_rows, &stop);
+                search_ = std::make_unique<Search>(std::move(problem.data), std::move(problem.objective),
+                                                   std::move(options), &stop);
             } catch (const Stopped&) {
                 stopped = true;
             }
@@ -439,7 +437,7 @@ NB_MODULE(_core, m) {
                       const nb::dict&, const nb::dict&, const std::string&, bool, bool, bool, bool, bool,
                       const std::string&, std::uint64_t, bool, bool, std::optional<std::int64_t>,
                       std::optional<double>, const std::string&, std::optional<Column>, std::optional<Matrix>,
-                      std::int64_t, double>(),
+                      std::int64_t, double, bool>(),
              nb::arg("X"), nb::arg("y"), nb::kw_only(), nb::arg("task"), nb::arg("n_classes"),
              nb::arg("max_depth"), nb::arg("penalty"), nb::arg("strategy"), nb::arg("depth_two_strategy"),
              nb::arg("terminal"), nb::arg("greedy"), nb::arg("clustering"), nb::arg("neighborhood"),
@@ -448,7 +446,7 @@ NB_MODULE(_core, m) {
              nb::arg("memory_limit").none() = nb::none(), nb::arg("time_limit").none() = nb::none(),
              nb::arg("objective") = "", nb::arg("weights").none() = nb::none(),
              nb::arg("costs").none() = nb::none(), nb::arg("min_leaf_samples") = 1,
-             nb::arg("min_leaf_weight") = 0.0)
+             nb::arg("min_leaf_weight") = 0.0, nb::arg("merge_rows") = true)
         .def("run", &PySearch::run, nb::arg("time_limit").none() = nb::none(),
              nb::arg("max_expansions").none() = nb::none(), nb::arg("poll").none() = nb::none(),
              nb::arg("gap_limit") = 0.0, nb::arg("n_threads") = 1)

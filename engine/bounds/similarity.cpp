@@ -5,34 +5,24 @@ namespace codt {
 double interval_bound(const OpenInterval& interval, const BoundSwitches& on, WorstCost& worst) {
     const auto* p = interval.before;
     const auto* q = interval.after;
+    const WorstCost::Sums w = worst.sums(interval.feature);
     double bound = 0;
     if (on.sub_interval && on.monotone) bound = (p ? p->left_lower : 0.0) + (q ? q->right_lower : 0.0);
     if (on.interval_shrinking && p && q)
-        bound = std::max(bound, q->left_lower + p->right_lower -
-                                    worst.between(interval.feature, p->threshold, q->threshold));
+        bound = std::max(bound, q->left_lower + p->right_lower - (w[q->threshold] - w[p->threshold]));
     if (!on.neighborhood || !on.monotone || !(p || q)) return bound;
 
     // The neighbourhood bounds of p fall with t and those of q rise: the least of their maximum lies where
-    // they cross, found by bisection.
-    const auto of_p = [&](std::uint32_t t) {
-        return p ? p->sum() - worst.between(interval.feature, p->threshold, t)
-                 : -std::numeric_limits<double>::infinity();
-    };
-    const auto of_q = [&](std::uint32_t t) {
-        return q ? q->sum() - worst.between(interval.feature, t, q->threshold)
-                 : -std::numeric_limits<double>::infinity();
-    };
-    std::uint32_t low = interval.first;
-    std::uint32_t high = interval.last;
-    while (low < high) {  // the first t with of_q(t) >= of_p(t), or the last threshold
-        const std::uint32_t middle = low + (high - low) / 2;
-        if (of_q(middle) >= of_p(middle))
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    double least = std::max(of_p(low), of_q(low));
-    if (low > interval.first) least = std::min(least, std::max(of_p(low - 1), of_q(low - 1)));
+    // they cross.
+    const auto of_p = [&](std::uint32_t t) { return p->sum() - (w[t] - w[p->threshold]); };
+    const auto of_q = [&](std::uint32_t t) { return q->sum() - (w[q->threshold] - w[t]); };
+    if (!q) return std::max(bound, of_p(interval.last));
+    if (!p) return std::max(bound, of_q(interval.first));
+    const double crossing = 0.5 * (p->sum() - q->sum() + w[p->threshold] + w[q->threshold]);
+    const std::uint32_t after = w.reaching(crossing, interval.first, interval.last);
+    double least = std::numeric_limits<double>::infinity();
+    if (after <= interval.last) least = std::max(of_p(after), of_q(after));
+    if (after > interval.first) least = std::min(least, std::max(of_p(after - 1), of_q(after - 1)));
     return std::max(bound, least);
 }
 
@@ -65,7 +55,7 @@ void inherited_upper_bounds(const OpenInterval& interval, std::uint32_t t, const
 }
 
 bool shrink_interval(OpenInterval& interval, double target, WorstCost& worst) {
-    const auto f = interval.feature;
+    const WorstCost::Sums w = worst.sums(interval.feature);
     if (const auto* p = interval.before; p && p->sum() > target) {
         // first t whose samples between p and t cost more than the excess
         const double excess = p->sum() - target;
@@ -73,7 +63,7 @@ bool shrink_interval(OpenInterval& interval, double target, WorstCost& worst) {
         std::uint32_t high = interval.last + 1;
         while (low < high) {
             const std::uint32_t middle = low + (high - low) / 2;
-            if (worst.between(f, p->threshold, middle) <= excess)
+            if (w[middle] - w[p->threshold] <= excess)
                 low = middle + 1;
             else
                 high = middle;
@@ -87,7 +77,7 @@ bool shrink_interval(OpenInterval& interval, double target, WorstCost& worst) {
         std::uint32_t high = interval.last + 1;
         while (low < high) {
             const std::uint32_t middle = low + (high - low) / 2;
-            if (worst.between(f, middle, q->threshold) <= excess)
+            if (w[q->threshold] - w[middle] <= excess)
                 high = middle;
             else
                 low = middle + 1;

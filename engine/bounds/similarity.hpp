@@ -40,16 +40,38 @@ class WorstCost {
         ready_.assign(subset.features(), 0);
     }
 
-    double between(std::uint32_t f, std::uint32_t i, std::uint32_t j) {
-        CODT_CHECK(i <= j);
+    // Sums over the samples up to each threshold of one feature.
+    struct Sums {
+        const double* table;        // null where every sample costs one
+        const std::uint32_t* ends;  // samples up to each threshold
+        double operator[](std::uint32_t t) const { return table ? table[t] : ends[t]; }
+
+        // The first threshold in first..last with a sum of at least `value`, or last + 1.
+        std::uint32_t reaching(double value, std::uint32_t first, std::uint32_t last) const {
+            return table ? reaching(table, value, first, last) : reaching(ends, value, first, last);
+        }
+
+     private:
+        template <class T>
+        static std::uint32_t reaching(const T* sums, double value, std::uint32_t first, std::uint32_t last) {
+            return static_cast<std::uint32_t>(
+                std::partition_point(sums + first, sums + last + 1, [&](T sum) { return sum < value; }) -
+                sums);
+        }
+    };
+
+    Sums sums(std::uint32_t f) {
         if (!ready_[f]) {
             objective_->worst_costs(*subset_, f, tables_[f]);
             ready_[f] = 1;
         }
-        const auto& table = tables_[f];
-        if (!table.empty()) return table[j] - table[i];
-        const auto ends = subset_->group_end(f);
-        return static_cast<double>(ends[j] - ends[i]);
+        return {tables_[f].empty() ? nullptr : tables_[f].data(), subset_->group_end(f).data()};
+    }
+
+    double between(std::uint32_t f, std::uint32_t i, std::uint32_t j) {
+        CODT_CHECK(i <= j);
+        const Sums w = sums(f);
+        return w[j] - w[i];
     }
 
     std::size_t bytes() const {

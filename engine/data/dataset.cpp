@@ -31,6 +31,40 @@ Dataset::Dataset(std::span<const double> x, std::uint32_t samples, std::uint32_t
     }
 }
 
+Dataset::Dataset(const Dataset& all, std::span<const std::uint32_t> rows,
+                 std::span<const std::uint32_t> count)
+    : samples_(static_cast<std::uint32_t>(rows.size())),
+      features_(all.features_),
+      values_(all.values_),
+      count_(count.begin(), count.end()) {
+    const std::size_t cells = static_cast<std::size_t>(samples_) * features_;
+    ranks_.ensure(cells);
+    orders_.ensure(cells);
+    group_ends_.ensure(cells);
+    constexpr std::uint32_t left_out = UINT32_MAX;
+    std::vector<std::uint32_t> place(all.samples_, left_out);
+    for (std::uint32_t i = 0; i < samples_; ++i) place[rows[i]] = i;
+    for (std::uint32_t f = 0; f < features_; ++f) {
+        const std::size_t base = static_cast<std::size_t>(f) * samples_;
+        const auto all_ranks = all.ranks(f);
+        std::uint32_t k = 0;
+        for (const std::uint32_t row : all.order(f)) {
+            const std::uint32_t i = place[row];
+            if (i == left_out) continue;
+            ranks_.data()[base + i] = all_ranks[row];
+            orders_.data()[base + k++] = i;
+            group_ends_.data()[base + all_ranks[row]] = k;
+        }
+    }
+}
+
+std::uint64_t Dataset::count(std::span<const std::uint32_t> rows) const {
+    if (count_.empty()) return rows.size();
+    std::uint64_t sum = 0;
+    for (const std::uint32_t row : rows) sum += count_[row];
+    return sum;
+}
+
 double Dataset::threshold_between(std::uint32_t f, std::uint32_t low, std::uint32_t high) const {
     return separating_midpoint(values_[f][low], values_[f][high]);
 }

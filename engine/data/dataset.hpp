@@ -19,6 +19,10 @@ class Dataset {
     Dataset(std::span<const double> x, std::uint32_t samples, std::uint32_t features,
             StopCondition* stop = nullptr);
 
+    // Some rows of another data set, ascending, each of which stands for `count` equal samples. Every value
+    // of every feature must be among them.
+    Dataset(const Dataset& all, std::span<const std::uint32_t> rows, std::span<const std::uint32_t> count);
+
     std::uint32_t samples() const { return samples_; }
     std::uint32_t features() const { return features_; }
 
@@ -35,9 +39,13 @@ class Dataset {
     // The threshold that separates the distinct values of two ranks, low < high: low <= tau < high.
     double threshold_between(std::uint32_t f, std::uint32_t low, std::uint32_t high) const;
 
+    // How many samples some rows stand for.
+    std::uint64_t count(std::span<const std::uint32_t> rows) const;
+
     // Bytes this object holds in memory.
     std::size_t bytes() const {
-        std::size_t sum = (ranks_.size() + orders_.size() + group_ends_.size()) * sizeof(std::uint32_t);
+        std::size_t sum =
+            (ranks_.size() + orders_.size() + group_ends_.size() + count_.capacity()) * sizeof(std::uint32_t);
         for (const auto& values : values_) sum += values.capacity() * sizeof(double);
         return sum;
     }
@@ -52,6 +60,7 @@ class Dataset {
     std::vector<std::vector<double>> values_;
     // Features x samples each.
     Buffer<std::uint32_t> ranks_, orders_, group_ends_;
+    std::vector<std::uint32_t> count_;  // samples that each row stands for; empty: one each
 };
 
 // The midpoint of low < high, moved to `low` where rounding would put it on `high`: the test

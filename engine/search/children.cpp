@@ -203,8 +203,9 @@ void Children::evaluate(std::uint32_t feature, const std::vector<EvaluatedSplit>
     for (Slot slot = first_of_feature_[feature]; slot != none;) {
         const Slot next = (*this)[slot].next;
         if ((*this)[slot].kind == Child::Kind::interval) {
-            if (!by_priority_.contains(slot)) push(slot);
+            // Most of the new ones end here: they are queued only if they do not.
             tighten(slot, cutoff, settings_->bounds.neighborhood);
+            if (is_interval(slot) && !by_lower_.contains(slot)) push(slot);
         }
         slot = next;
     }
@@ -344,12 +345,12 @@ void Children::push(Slot slot) {
 
 void Children::remove(Slot slot) {
     if (by_priority_.contains(slot)) by_priority_.remove(slot, by_priority());
-    by_lower_.remove(slot, by_lower());
+    if (by_lower_.contains(slot)) by_lower_.remove(slot, by_lower());
 }
 
 void Children::update(Slot slot) {
     if (by_priority_.contains(slot)) by_priority_.update(slot, by_priority());
-    by_lower_.update(slot, by_lower());
+    if (by_lower_.contains(slot)) by_lower_.update(slot, by_lower());
 }
 
 void Children::prune(Slot interval, double at_least) {

@@ -9,16 +9,14 @@
 //
 // Blocks (see blocks.hpp): inside a block d can fall by no more than the block's left samples of class 0 and
 // rise by no more than those of class 1, and these two counts do not depend on the order inside the block.
-// While neither can pass the extremes found so far, in any lane on either side, only the counts are needed:
-// one addition per sample for 32 thresholds.
+// While neither can pass the extremes found so far, in any lane on either side, only the counts are needed.
+// They fit bytes, so both classes share one register: one addition per sample for 32 thresholds.
 #include "terminal/two_class_scan.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <type_traits>
 #include <vector>
 
-#include "common/buffer.hpp"
 #include "terminal/dispatch.hpp"
 
 namespace codt {
@@ -26,22 +24,39 @@ namespace codt {
 namespace {
 
 struct Block {
-    std::uint32_t middle;  // its samples of class 1 end here in `grouped`
-    std::uint32_t end;
+    std::uint32_t end;   // of its samples
+    std::uint32_t ones;  // how many of them are of class 1
     std::uint32_t first_group;
     bool several;  // more than one group of equal values
 };
 
 // One second feature's order.
-template <class Int>
 struct Stream {
-    using Id = std::make_unsigned_t<Int>;
     const std::uint32_t* ordered;    // ids in sorted order
     const std::uint32_t* group_end;  // where its groups of equal values end
-    const std::uint8_t* labels;      // class of each id
-    const Id* grouped;               // the ids of each block, those of class 1 first
     const Block* blocks;
     std::uint32_t block_count;
+};
+
+// What a sample adds, by its code: its bucket (see lane_rows.hpp), and for class 1 as many more as there are
+// buckets.
+template <class Int>
+struct alignas(pack_bytes) CodeRows {
+    static constexpr std::uint32_t lanes = lane_count<Int>;
+    static constexpr std::uint32_t buckets = lanes + 1;
+
+    std::uint8_t count[2 * buckets][2 * lanes];  // one in its lanes: of the first half for class 1
+    Int step[2 * buckets][lanes];                // 1 or -1 in its lanes
+
+    constexpr CodeRows() : count{}, step{} {
+        for (std::uint32_t code = 0; code < 2 * buckets; ++code) {
+            const bool one = code >= buckets;
+            for (std::uint32_t lane = code % buckets; lane < lanes; ++lane) {
+                count[code][one ? lane : lanes + lane] = 1;
+                step[code][lane] = one ? 1 : -1;
+            }
+        }
+    }
 };
 
 // The running extremes of every lane: of d on the left, of e on the right.
@@ -56,7 +71,8 @@ struct TwoClassPass {
     using P = Pack<Int, Bytes>;
 
     static constexpr std::uint32_t lanes = lane_count<Int>;
-    static constexpr LaneRows<Int, lanes> plus{1}, minus{-1};
+    static constexpr std::uint32_t buckets = CodeRows<Int>::buckets;
+    static constexpr CodeRows<Int> rows{};
 
     P d, left_min, left_max, right_min, right_max;
 
@@ -71,35 +87,48 @@ struct TwoClassPass {
     }
 
     // Visits the boundaries inside one block, from d and `total` at its start.
-    CODT_INLINE void walk(const Stream<Int>& stream, std::uint32_t k, const Block& block,
-                          const std::uint8_t* bucket, Int total) {
+    CODT_INLINE void walk(const Stream& stream, std::uint32_t k, const Block& block, const std::uint8_t* code,
+                          Int total) {
         P sum = d;
         for (const std::uint32_t* group = stream.group_end + block.first_group; k < block.end; ++group) {
             for (; k < *group; ++k) {
-                const std::uint32_t id = stream.ordered[k];
-                const std::uint8_t label = stream.labels[id];
-                sum.add_row((label ? plus : minus)[bucket[id]]);
-                total = static_cast<Int>(total + 2 * label - 1);
+                const std::uint8_t c = code[stream.ordered[k]];
+                sum.add_row(rows.step[c]);
+                total = static_cast<Int>(c >= buckets ? total + 1 : total - 1);
             }
             offer(sum, total);
         }
     }
 
-    CODT_INLINE void run(const Stream<Int>& stream, const std::uint8_t* bucket) {
+    // How many samples from k on, before `end`, are left of each threshold: of class 1 and of class 0.
+    CODT_INLINE static void count(const std::uint32_t* ordered, std::uint32_t k, std::uint32_t end,
+                                  const std::uint8_t* code, P& ones, P& zeros) {
+        constexpr std::uint32_t most = 255;
+        ones.clear();
+        zeros.clear();
+        while (k < end) {
+            Pack<std::uint8_t, count_bytes, 2 * lanes> both;
+            both.clear();
+            for (const std::uint32_t stop = std::min(end, k + most); k < stop; ++k)
+                both.add_row(rows.count[code[ordered[k]]]);
+            alignas(pack_bytes) std::uint8_t bytes[2 * lanes];
+            both.store(bytes);
+            ones.add_widened(bytes);
+            zeros.add_widened(bytes + lanes);
+        }
+    }
+    static constexpr std::size_t count_bytes = Bytes < 2 * lanes ? Bytes : 2 * lanes;
+
+    CODT_INLINE void run(const Stream& stream, const std::uint8_t* code) {
         d.clear();
         Int total = 0;
         std::uint32_t begin = 0;
         for (std::uint32_t b = 0; b < stream.block_count; ++b) {
             const Block block = stream.blocks[b];
             P ones, zeros;
-            ones.clear();
-            zeros.clear();
-            for (std::uint32_t k = begin; k < block.middle; ++k)
-                ones.add_row(plus[bucket[stream.grouped[k]]]);
-            for (std::uint32_t k = block.middle; k < block.end; ++k)
-                zeros.add_row(plus[bucket[stream.grouped[k]]]);
-            const Int block_ones = static_cast<Int>(block.middle - begin);
-            const Int block_zeros = static_cast<Int>(block.end - block.middle);
+            count(stream.ordered, begin, block.end, code, ones, zeros);
+            const Int block_ones = static_cast<Int>(block.ones);
+            const Int block_zeros = static_cast<Int>(block.end - begin - block.ones);
             P next = d;
             next.add(ones);
             next.subtract(zeros);
@@ -122,7 +151,7 @@ struct TwoClassPass {
                 low.minimum(high);
                 low.minimum(other_low);
                 low.minimum(other_high);
-                if (any_negative(low)) walk(stream, begin, block, bucket, total);
+                if (any_negative(low)) walk(stream, begin, block, code, total);
             }
             d = next;
             total = next_total;
@@ -134,13 +163,13 @@ struct TwoClassPass {
 template <class Int>
 struct TwoClassKernel {
     template <std::size_t Bytes>
-    CODT_INLINE static void run(const Stream<Int>* stream, const std::uint8_t* bucket, Extremes<Int>* x) {
+    CODT_INLINE static void run(const Stream* stream, const std::uint8_t* code, Extremes<Int>* x) {
         TwoClassPass<Int, Bytes> pass;
         pass.left_min.load(x->left_min);
         pass.left_max.load(x->left_max);
         pass.right_min.load(x->right_min);
         pass.right_max.load(x->right_max);
-        pass.run(*stream, bucket);
+        pass.run(*stream, code);
         pass.left_min.store(x->left_min);
         pass.left_max.store(x->left_max);
         pass.right_min.store(x->right_min);
@@ -160,10 +189,8 @@ class TwoClassScan {
     void prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) {
         subset_ = &subset;
         const std::uint32_t size = subset.size();
-        const std::uint32_t features = subset.features();
-        const std::size_t cells = static_cast<std::size_t>(size) * features;
-        grouped_.ensure(cells);
         label_.resize(size);
+        code_.resize(size);
         const auto samples = subset.samples();
         total_ones_ = 0;
         for (std::uint32_t id = 0; id < size; ++id) {
@@ -173,12 +200,11 @@ class TwoClassScan {
 
         blocks_.clear();
         first_block_.clear();
-        for (std::uint32_t f = 0; f < features; ++f) fill_stream(f);
+        for (std::uint32_t f = 0; f < subset.features(); ++f) add_blocks(f);
         first_block_.push_back(blocks_.size());
         streams_.clear();
         for_each_stream(subset, feature_rank, [&](std::uint32_t f) {
-            streams_.push_back({subset.order(f).data(), subset.group_end(f).data(), label_.data(),
-                                grouped_.data() + static_cast<std::size_t>(f) * size,
+            streams_.push_back({subset.order(f).data(), subset.group_end(f).data(),
                                 blocks_.data() + first_block_[f],
                                 static_cast<std::uint32_t>(first_block_[f + 1] - first_block_[f])});
         });
@@ -193,8 +219,15 @@ class TwoClassScan {
         std::uint32_t ones_left[lanes];
         std::uint32_t count = 0;
         std::uint32_t k = 0;
+        const auto code_until = [&](std::uint32_t end, std::size_t bucket) {
+            for (; k < end; ++k) {
+                const std::uint32_t id = order[k];
+                count += label_[id];
+                code_[id] = static_cast<std::uint8_t>(bucket + label_[id] * CodeRows<Int>::buckets);
+            }
+        };
         for (std::size_t j = 0; j < thresholds.size(); ++j) {
-            for (; k < ends[thresholds[j]]; ++k) count += label_[order[k]];
+            code_until(ends[thresholds[j]], j);
             ones_left[j] = count;
             const int n1 = static_cast<int>(count);
             const int n = static_cast<int>(k);
@@ -209,10 +242,10 @@ class TwoClassScan {
             x.left_min[j] = static_cast<Int>(static_cast<int>(total_ones_) - static_cast<int>(size));
             x.left_max[j] = static_cast<Int>(total_ones_);
         }
-        fill_buckets(*subset_, f, thresholds, buckets_);
-        for (const Stream<Int>& stream : streams_) {
+        code_until(size, thresholds.size());
+        for (const Stream& stream : streams_) {
             if (stop.reached()) return false;
-            pass_(&stream, buckets_.data(), &x);
+            pass_(&stream, code_.data(), &x);
         }
         for (std::size_t j = 0; j < thresholds.size(); ++j) {
             const double n1 = ones_left[j];
@@ -226,34 +259,20 @@ class TwoClassScan {
     }
 
  private:
-    using Id = std::make_unsigned_t<Int>;
-    using Kernel = void (*)(const Stream<Int>*, const std::uint8_t*, Extremes<Int>*);
+    using Kernel = void (*)(const Stream*, const std::uint8_t*, Extremes<Int>*);
 
     static Kernel kernel(KernelPath path) {
-        return kernel_function<TwoClassKernel<Int>, const Stream<Int>*, const std::uint8_t*, Extremes<Int>*>(
-            path);
+        return kernel_function<TwoClassKernel<Int>, const Stream*, const std::uint8_t*, Extremes<Int>*>(path);
     }
 
-    void fill_stream(std::uint32_t f) {
-        const std::size_t base = static_cast<std::size_t>(f) * subset_->size();
+    void add_blocks(std::uint32_t f) {
         const auto order = subset_->order(f);
-        Id* const grouped = grouped_.data() + base;
-        const std::uint8_t* const label = label_.data();
         first_block_.push_back(blocks_.size());
         for_each_block(subset_->group_end(f), [&](std::uint32_t begin, std::uint32_t end,
                                                   std::uint32_t first_group, std::uint32_t groups) {
-            std::uint32_t front = begin;
-            std::uint32_t back = end;
-            for (std::uint32_t k = begin; k < end; ++k) {
-                // Class 1 fills the block from the front, class 0 from the back. Both places are free, so
-                // both are written: there is nothing to branch on.
-                const std::uint32_t id = order[k];
-                const std::uint32_t y = label[id];
-                grouped[front] = grouped[back - 1] = static_cast<Id>(id);
-                front += y;
-                back -= 1u - y;
-            }
-            blocks_.push_back({front, end, first_group, groups > 1});
+            std::uint32_t ones = 0;
+            for (std::uint32_t k = begin; k < end; ++k) ones += label_[order[k]];
+            blocks_.push_back({end, ones, first_group, groups > 1});
         });
     }
 
@@ -279,11 +298,10 @@ class TwoClassScan {
     std::span<const std::uint16_t> labels_;
     Kernel pass_;
     const Subset* subset_ = nullptr;
-    Buffer<Id> grouped_;
-    std::vector<std::uint8_t> label_, buckets_;
+    std::vector<std::uint8_t> label_, code_;
     std::vector<Block> blocks_;
     std::vector<std::size_t> first_block_;  // per feature
-    std::vector<Stream<Int>> streams_;
+    std::vector<Stream> streams_;
     std::uint32_t total_ones_ = 0;
 };
 

@@ -39,7 +39,7 @@ class Reader {
             values->push_back(std::numeric_limits<double>::quiet_NaN());
         tree.left.push_back(-1);
         tree.right.push_back(-1);
-        tree.samples.push_back(static_cast<std::int64_t>(rows.size()));
+        tree.samples.push_back(static_cast<std::int64_t>(data_.count(rows)));
         tree.loss.push_back(objective_.reported_loss(rows));
         tree.value.push_back(objective_.reported_value(rows));
         return static_cast<std::int32_t>(tree.feature.size() - 1);

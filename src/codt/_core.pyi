@@ -66,6 +66,7 @@ class Search:
         costs: NDArray[np.float64] | None = None,
         min_leaf_samples: int = 1,
         min_leaf_weight: float = 0.0,
+        merge_rows: bool = True,
     ) -> None: ...
     def run(
         self,
