@@ -36,7 +36,8 @@ def test_every_way_to_search_merged_rows_finds_the_optimum(n_classes: int) -> No
         instance = instance_of_few_rows(rng, n=n, n_classes=n_classes, max_depth=2)
         optimum = check_optimal(solve_apart(instance), instance).objective
         for terminal, kernel in itertools.product(TERMINALS, KERNELS):
-            check_optimal(solve(instance, Settings.with_all_bounds(terminal=terminal, kernel=kernel)), instance, optimum)
+            settings = Settings.with_all_bounds(terminal=terminal, kernel=kernel)
+            check_optimal(solve(instance, settings), instance, optimum)
         for strategy in REGISTRY:
             check_optimal(solve(instance, Settings(strategy=strategy)), instance, optimum)
 
