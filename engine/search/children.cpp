@@ -279,12 +279,25 @@ void Children::upper_bounds(std::uint32_t feature, const std::vector<std::uint32
     }
 }
 
-void Children::open_thresholds(std::uint32_t feature, std::vector<std::uint32_t>& thresholds) const {
+void Children::spread(std::uint32_t feature, std::uint32_t count,
+                      std::vector<std::uint32_t>& thresholds) const {
+    std::uint64_t open = 0;
+    for (Slot slot = first_of_feature_[feature]; slot != none; slot = (*this)[slot].next)
+        if (is_interval(slot)) open += (*this)[slot].last - (*this)[slot].first + 1;
+    const std::uint64_t chosen = std::min<std::uint64_t>(open, count);
     thresholds.clear();
+    std::uint64_t before = 0;  // open thresholds passed
+    std::uint64_t j = 0;
     for (Slot slot = first_of_feature_[feature]; slot != none; slot = (*this)[slot].next) {
+        if (!is_interval(slot)) continue;
         const Child& child = (*this)[slot];
-        if (child.kind != Child::Kind::interval) continue;
-        for (std::uint32_t t = child.first; t <= child.last; ++t) thresholds.push_back(t);
+        const std::uint64_t here = child.last - child.first + 1;
+        for (; j < chosen; ++j) {
+            const std::uint64_t place = (2 * j + 1) * open / (2 * chosen);
+            if (place >= before + here) break;
+            thresholds.push_back(child.first + static_cast<std::uint32_t>(place - before));
+        }
+        before += here;
     }
 }
 

@@ -116,8 +116,8 @@ class Children {
     void upper_bounds(std::uint32_t feature, const std::vector<std::uint32_t>& thresholds, double* left,
                       double* right);
 
-    // All open thresholds of a feature, ascending.
-    void open_thresholds(std::uint32_t feature, std::vector<std::uint32_t>& thresholds) const;
+    // At most `count` open thresholds of a feature, ascending: all of them, or evenly spread.
+    void spread(std::uint32_t feature, std::uint32_t count, std::vector<std::uint32_t>& thresholds) const;
 
  private:
     Child& at(Slot slot) { return children_[static_cast<std::size_t>(slot)]; }

@@ -124,15 +124,7 @@ void DepthTwoSolver::choose_batch(Children::Slot slot) {
         batch_.assign(1, children_.select_threshold(slot));
         return;
     }
-    children_.open_thresholds(children_[slot].feature, open_);
-    if (open_.size() <= lanes) {
-        batch_ = open_;
-        return;
-    }
-    batch_.clear();
-    const std::uint64_t count = open_.size();
-    for (std::uint64_t j = 0; j < lanes; ++j)
-        batch_.push_back(open_[(2 * j + 1) * count / (2 * std::uint64_t{lanes})]);
+    children_.spread(children_[slot].feature, lanes, batch_);
 }
 
 }  // namespace codt

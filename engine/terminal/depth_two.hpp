@@ -79,7 +79,7 @@ class DepthTwoSolver {
     std::uint64_t prepared_ = nothing;  // the subset that solve_split was last used on
     Children children_;
     FeatureOrder own_order_;
-    std::vector<std::uint32_t> open_, batch_;
+    std::vector<std::uint32_t> batch_;
     std::vector<double> left_, right_;
     std::vector<EvaluatedSplit> splits_;
     ScanCounters counters_;

@@ -345,13 +345,12 @@ class ManyClassScan {
     bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left,
               double* right, StopCondition& stop) {
         Best<Int> best{};
-        count_sides(f, thresholds, best);
+        take_sides(f, thresholds, best);
         for (std::size_t j = 0; j < thresholds.size(); ++j) {
             const double n = subset_->group_end(f)[thresholds[j]];
             best.left[j] = std::max(best.left[j], correct(n, left[j] - lambda));
             best.right[j] = std::max(best.right[j], correct(size_ - n, right[j] - lambda));
         }
-        fill_buckets(*subset_, f, thresholds, buckets_);
         for (const Stream<Int>& stream : streams_) {
             if (stop.reached()) return false;
             pass_(&stream, buckets_.data(), &table_, &best);
@@ -426,15 +425,21 @@ class ManyClassScan {
         });
     }
 
-    // Class totals of both sides of every threshold; thresholds are ascending.
-    void count_sides(std::uint32_t f, std::span<const std::uint32_t> thresholds, Best<Int>& best) {
+    // Class totals of both sides of every threshold, and the samples' buckets (see lane_rows.hpp); thresholds are
+    // ascending.
+    void take_sides(std::uint32_t f, std::span<const std::uint32_t> thresholds, Best<Int>& best) {
         const auto ends = subset_->group_end(f);
         const auto order = subset_->order(f);
         std::vector<std::uint32_t>& seen = class_start_;
         seen.assign(totals_.size(), 0);
+        buckets_.resize(size_);
         std::uint32_t k = 0;
         for (std::size_t j = 0; j < thresholds.size(); ++j) {
-            for (; k < ends[thresholds[j]]; ++k) ++seen[label_[order[k]]];
+            for (; k < ends[thresholds[j]]; ++k) {
+                const std::uint32_t id = order[k];
+                ++seen[label_[id]];
+                buckets_[id] = static_cast<std::uint8_t>(j);
+            }
             Int left_leaf = 0, right_leaf = 0;
             for (std::size_t c = 0; c < totals_.size(); ++c) {
                 const Int left = static_cast<Int>(seen[c]);
@@ -447,6 +452,7 @@ class ManyClassScan {
             best.left_leaf[j] = best.left[j] = left_leaf;
             best.right_leaf[j] = best.right[j] = right_leaf;
         }
+        for (; k < size_; ++k) buckets_[order[k]] = static_cast<std::uint8_t>(thresholds.size());
         // Lanes without a threshold must never ask for a walk.
         for (std::size_t j = thresholds.size(); j < lanes; ++j) {
             best.left[j] = best.right[j] = static_cast<Int>(size_);

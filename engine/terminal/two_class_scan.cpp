@@ -38,20 +38,22 @@ struct Stream {
     std::uint32_t block_count;
 };
 
-// What a sample adds, by its code: its bucket (see lane_rows.hpp), and for class 1 as many more as there are
-// buckets.
+// The code of a sample: its bucket (see lane_rows.hpp), and this bit for class 1.
+constexpr std::uint8_t class_bit = 64;
+
+// What a sample adds, by its code.
 template <class Int>
 struct alignas(pack_bytes) CodeRows {
     static constexpr std::uint32_t lanes = lane_count<Int>;
-    static constexpr std::uint32_t buckets = lanes + 1;
+    static_assert(lanes < class_bit);
 
-    std::uint8_t count[2 * buckets][2 * lanes];  // one in its lanes: of the first half for class 1
-    Int step[2 * buckets][lanes];                // 1 or -1 in its lanes
+    std::uint8_t count[2 * class_bit][2 * lanes];  // one in its lanes: of the first half for class 1
+    Int step[2 * class_bit][lanes];                // 1 or -1 in its lanes
 
     constexpr CodeRows() : count{}, step{} {
-        for (std::uint32_t code = 0; code < 2 * buckets; ++code) {
-            const bool one = code >= buckets;
-            for (std::uint32_t lane = code % buckets; lane < lanes; ++lane) {
+        for (std::uint32_t code = 0; code < 2 * class_bit; ++code) {
+            const bool one = code & class_bit;
+            for (std::uint32_t lane = code % class_bit; lane < lanes; ++lane) {
                 count[code][one ? lane : lanes + lane] = 1;
                 step[code][lane] = one ? 1 : -1;
             }
@@ -71,7 +73,6 @@ struct TwoClassPass {
     using P = Pack<Int, Bytes>;
 
     static constexpr std::uint32_t lanes = lane_count<Int>;
-    static constexpr std::uint32_t buckets = CodeRows<Int>::buckets;
     static constexpr CodeRows<Int> rows{};
 
     P d, left_min, left_max, right_min, right_max;
@@ -94,7 +95,7 @@ struct TwoClassPass {
             for (; k < *group; ++k) {
                 const std::uint8_t c = code[stream.ordered[k]];
                 sum.add_row(rows.step[c]);
-                total = static_cast<Int>(c >= buckets ? total + 1 : total - 1);
+                total = static_cast<Int>(c & class_bit ? total + 1 : total - 1);
             }
             offer(sum, total);
         }
@@ -189,13 +190,12 @@ class TwoClassScan {
     void prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) {
         subset_ = &subset;
         const std::uint32_t size = subset.size();
-        label_.resize(size);
         code_.resize(size);
         const auto samples = subset.samples();
         total_ones_ = 0;
         for (std::uint32_t id = 0; id < size; ++id) {
-            label_[id] = static_cast<std::uint8_t>(labels_[samples[id]]);
-            total_ones_ += label_[id];
+            code_[id] = static_cast<std::uint8_t>(labels_[samples[id]] * class_bit);
+            total_ones_ += code_[id] / class_bit;
         }
 
         blocks_.clear();
@@ -221,9 +221,9 @@ class TwoClassScan {
         std::uint32_t k = 0;
         const auto code_until = [&](std::uint32_t end, std::size_t bucket) {
             for (; k < end; ++k) {
-                const std::uint32_t id = order[k];
-                count += label_[id];
-                code_[id] = static_cast<std::uint8_t>(bucket + label_[id] * CodeRows<Int>::buckets);
+                std::uint8_t& code = code_[order[k]];
+                code = static_cast<std::uint8_t>((code & class_bit) + bucket);
+                count += code / class_bit;
             }
         };
         for (std::size_t j = 0; j < thresholds.size(); ++j) {
@@ -271,7 +271,7 @@ class TwoClassScan {
         for_each_block(subset_->group_end(f), [&](std::uint32_t begin, std::uint32_t end,
                                                   std::uint32_t first_group, std::uint32_t groups) {
             std::uint32_t ones = 0;
-            for (std::uint32_t k = begin; k < end; ++k) ones += label_[order[k]];
+            for (std::uint32_t k = begin; k < end; ++k) ones += code_[order[k]] / class_bit;
             blocks_.push_back({end, ones, first_group, groups > 1});
         });
     }
@@ -298,7 +298,7 @@ class TwoClassScan {
     std::span<const std::uint16_t> labels_;
     Kernel pass_;
     const Subset* subset_ = nullptr;
-    std::vector<std::uint8_t> label_, code_;
+    std::vector<std::uint8_t> code_;  // of every id
     std::vector<Block> blocks_;
     std::vector<std::size_t> first_block_;  // per feature
     std::vector<Stream> streams_;
