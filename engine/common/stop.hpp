@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <limits>
 
@@ -59,6 +60,15 @@ class StopCondition {
         return reason_ != StopReason::none;
     }
 
+    // The same for a loop that asks very often: after some more samples. Looks at the clock only when they
+    // add up to what takes some microseconds.
+    bool reached_after(std::uint32_t samples) {
+        since_asked_ += samples;
+        if (since_asked_ < samples_between) return reason_ != StopReason::none;
+        since_asked_ = 0;
+        return reached();
+    }
+
     // For work that is of no use if it is not finished.
     void check() {
         if (reached()) throw Stopped{};
@@ -67,11 +77,13 @@ class StopCondition {
     StopReason reason() const { return reason_; }
 
     static constexpr std::chrono::milliseconds poll_interval{20};
+    static constexpr std::uint64_t samples_between = 10'000;
 
  private:
     std::function<bool()> poll_;
     Clock::time_point deadline_{};
     Clock::time_point next_poll_{};
+    std::uint64_t since_asked_ = samples_between;
     bool limited_ = false;
     StopReason reason_ = StopReason::none;
     const std::atomic<bool>* flag_ = nullptr;

@@ -163,51 +163,55 @@ std::size_t Children::bytes() const {
 }
 
 void Children::evaluate(std::uint32_t feature, const std::vector<EvaluatedSplit>& splits, double cutoff) {
-    std::size_t j = 0;
-    for (Slot slot = first_of_feature_[feature]; slot != none && j < splits.size();) {
+    const bool shrink = settings_->bounds.neighborhood;
+    auto split = splits.begin();
+    for (Slot slot = first_of_feature_[feature]; slot != none;) {
         const Child old = (*this)[slot];
-        if (old.kind != Child::Kind::interval || splits[j].threshold > old.last) {
+        if (old.kind != Child::Kind::interval || split == splits.end() || split->threshold > old.last) {
+            if (old.kind == Child::Kind::interval) tighten(slot, cutoff, shrink);
             slot = old.next;
             continue;
         }
-        // Cut this interval at all its thresholds in one go.
+        // Cut this interval at all its thresholds in one go. Most of what is between them is pruned at once;
+        // a threshold becomes a child only where something beside it is not.
         remove(slot);
         unlink(slot);
         Slot previous = old.previous;
         std::uint32_t first = old.first;
-        for (; j < splits.size() && splits[j].threshold <= old.last; ++j) {
-            const std::uint32_t t = splits[j].threshold;
-            if (first < t) {
-                const Slot rest = add_interval(feature, first, t - 1, old.lower);
-                link(rest, previous, old.next);
-                previous = rest;
+        const EvaluatedSplit* before = nullptr;  // of `splits`, and whether it is a child
+        bool before_is_child = false;
+        for (;;) {
+            const bool cut = split != splits.end() && split->threshold <= old.last;
+            const std::uint32_t end = cut ? split->threshold : old.last + 1;
+            bool after_is_child = false;
+            if (first < end) {
+                OpenInterval rest{feature, first, end - 1,
+                                  before                 ? before
+                                  : old.previous != none ? &(*this)[old.previous].split
+                                                         : nullptr,
+                                  cut                ? &*split
+                                  : old.next != none ? &(*this)[old.next].split
+                                                     : nullptr};
+                double lower = old.lower;
+                if (survives(rest, lower, cutoff, shrink)) {
+                    if (before && !before_is_child)
+                        previous = add_solved(feature, *before, previous, old.next);
+                    const Slot interval = add_interval(feature, rest.first, rest.last, lower);
+                    link(interval, previous, old.next);
+                    push(interval);
+                    previous = interval;
+                    if (cut) previous = add_solved(feature, *split, previous, old.next);
+                    after_is_child = cut;
+                }
             }
-            const Slot node = allocate();
-            Child& child = at(node);
-            child.kind = Child::Kind::solved;
-            child.feature = feature;
-            child.first = child.last = t;
-            child.lower = settings_->lambda + splits[j].sum();
-            child.split = splits[j];
-            closed_lower_ = std::min(closed_lower_, child.lower);
-            link(node, previous, old.next);
-            previous = node;
-            first = t + 1;
-        }
-        if (first <= old.last) {
-            const Slot rest = add_interval(feature, first, old.last, old.lower);
-            link(rest, previous, old.next);
+            if (!cut) break;
+            closed_lower_ = std::min(closed_lower_, settings_->lambda + split->sum());
+            before = &*split;
+            before_is_child = after_is_child;
+            first = split->threshold + 1;
+            ++split;
         }
         slot = old.next;
-    }
-    for (Slot slot = first_of_feature_[feature]; slot != none;) {
-        const Slot next = (*this)[slot].next;
-        if ((*this)[slot].kind == Child::Kind::interval) {
-            // Most of the new ones end here: they are queued only if they do not.
-            tighten(slot, cutoff, settings_->bounds.neighborhood);
-            if (is_interval(slot) && !by_lower_.contains(slot)) push(slot);
-        }
-        slot = next;
     }
 }
 
@@ -226,13 +230,13 @@ void Children::raise(Slot slot, double left_lower, double right_lower, double he
 
 void Children::close(Slot slot) {
     Child& child = at(slot);
+    closed_lower_ = std::min(closed_lower_, child.lower);
+    remove(slot);
     if (child.kind == Child::Kind::interval) {
-        prune(slot, child.lower);
+        unlink(slot);
         return;
     }
     CODT_CHECK(child.kind == Child::Kind::expanded);
-    closed_lower_ = std::min(closed_lower_, child.lower);
-    remove(slot);
     child.kind = Child::Kind::solved;
     child.and_node = -1;
 }
@@ -329,6 +333,19 @@ Children::Slot Children::add_interval(std::uint32_t feature, std::uint32_t first
     return slot;
 }
 
+Children::Slot Children::add_solved(std::uint32_t feature, const EvaluatedSplit& split, Slot previous,
+                                    Slot next) {
+    const Slot slot = allocate();
+    Child& child = at(slot);
+    child.kind = Child::Kind::solved;
+    child.feature = feature;
+    child.first = child.last = split.threshold;
+    child.lower = settings_->lambda + split.sum();
+    child.split = split;
+    link(slot, previous, next);
+    return slot;
+}
+
 void Children::link(Slot slot, Slot previous, Slot next) {
     Child& child = at(slot);
     child.previous = previous;
@@ -358,18 +375,12 @@ void Children::push(Slot slot) {
 
 void Children::remove(Slot slot) {
     if (by_priority_.contains(slot)) by_priority_.remove(slot, by_priority());
-    if (by_lower_.contains(slot)) by_lower_.remove(slot, by_lower());
+    by_lower_.remove(slot, by_lower());
 }
 
 void Children::update(Slot slot) {
     if (by_priority_.contains(slot)) by_priority_.update(slot, by_priority());
-    if (by_lower_.contains(slot)) by_lower_.update(slot, by_lower());
-}
-
-void Children::prune(Slot interval, double at_least) {
-    closed_lower_ = std::min(closed_lower_, at_least);
-    remove(interval);
-    unlink(interval);
+    by_lower_.update(slot, by_lower());
 }
 
 // --- bounds of intervals
@@ -382,28 +393,36 @@ OpenInterval Children::open_interval(Slot slot) const {
             child.next != none ? &(*this)[child.next].split : nullptr};
 }
 
-bool Children::tighten(Slot slot, double cutoff, bool shrink) {
+bool Children::survives(OpenInterval& interval, double& lower, double cutoff, bool shrink) {
+    if (!interval.before && !interval.after) return true;
     const double lambda = settings_->lambda;
-    OpenInterval interval = open_interval(slot);
-    if (!interval.before && !interval.after) return false;
-    const double bound =
-        std::max((*this)[slot].lower, lambda + interval_bound(interval, settings_->bounds, worst_));
     const double target = cutoff - settings_->tolerance;
-    if (bound >= target) {
-        prune(slot, bound);
-        return true;
+    lower = std::max(lower, lambda + interval_bound(interval, settings_->bounds, worst_));
+    if (lower >= target) {
+        closed_lower_ = std::min(closed_lower_, lower);
+        return false;
     }
-    if (shrink && settings_->bounds.monotone && !shrink_interval(interval, target - lambda, worst_)) {
-        prune(slot, target);
+    if (!shrink || !settings_->bounds.monotone) return true;
+    const std::uint32_t first = interval.first, last = interval.last;
+    const bool left = shrink_interval(interval, target - lambda, worst_);
+    if (!left || interval.first != first || interval.last != last)
+        closed_lower_ = std::min(closed_lower_, target);
+    return left;
+}
+
+bool Children::tighten(Slot slot, double cutoff, bool shrink) {
+    OpenInterval interval = open_interval(slot);
+    double lower = (*this)[slot].lower;
+    if (!survives(interval, lower, cutoff, shrink)) {
+        remove(slot);
+        unlink(slot);
         return true;
     }
     Child& child = at(slot);
-    const bool cut = interval.first != child.first || interval.last != child.last;
-    if (!cut && bound == child.lower) return false;
-    if (cut) closed_lower_ = std::min(closed_lower_, target);
+    if (interval.first == child.first && interval.last == child.last && lower == child.lower) return false;
     child.first = interval.first;
     child.last = interval.last;
-    child.lower = bound;
+    child.lower = lower;
     set_heuristic(child);
     update(slot);
     return true;

@@ -124,13 +124,16 @@ class Children {
     bool is_interval(Slot slot) const;
     Slot allocate();
     Slot add_interval(std::uint32_t feature, std::uint32_t first, std::uint32_t last, double lower);
+    Slot add_solved(std::uint32_t feature, const EvaluatedSplit& split, Slot previous, Slot next);
     void link(Slot slot, Slot previous, Slot next);
     void unlink(Slot slot);
     void push(Slot slot);
     void remove(Slot slot);
     void update(Slot slot);
-    void prune(Slot interval, double at_least);
     OpenInterval open_interval(Slot slot) const;
+    // Raises `lower` to what the neighbours imply, and with `shrink` cuts the interval; false if nothing is
+    // left.
+    bool survives(OpenInterval& interval, double& lower, double cutoff, bool shrink);
     bool tighten(Slot interval, double cutoff, bool shrink);
     void set_heuristic(Child& child);
     bool before_by_priority(Slot a, Slot b) const;

@@ -352,7 +352,7 @@ class ManyClassScan {
             best.right[j] = std::max(best.right[j], correct(size_ - n, right[j] - lambda));
         }
         for (const Stream<Int>& stream : streams_) {
-            if (stop.reached()) return false;
+            if (stop.reached_after(size_)) return false;
             pass_(&stream, buckets_.data(), &table_, &best);
         }
         const auto ends = subset_->group_end(f);
@@ -425,8 +425,8 @@ class ManyClassScan {
         });
     }
 
-    // Class totals of both sides of every threshold, and the samples' buckets (see lane_rows.hpp); thresholds are
-    // ascending.
+    // Class totals of both sides of every threshold, and the samples' buckets (see lane_rows.hpp); thresholds
+    // are ascending.
     void take_sides(std::uint32_t f, std::span<const std::uint32_t> thresholds, Best<Int>& best) {
         const auto ends = subset_->group_end(f);
         const auto order = subset_->order(f);

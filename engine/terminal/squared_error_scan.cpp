@@ -243,7 +243,7 @@ class SquaredErrorScanner final : public Scanner {
             for (std::size_t j = 0; j < thresholds.size(); ++j)
                 sides[s].ratio[j] = std::max(0.0, (error[s][j] - (out[s][j] - lambda)) / sides[s].count[j]);
         for (const Stream& stream : streams_) {
-            if (stop.reached()) return false;
+            if (stop.reached_after(subset_->size())) return false;
             pass_(&stream, buckets_.data(), target_.data(), sides);
         }
         for (int s = 0; s < 2; ++s) {

@@ -267,7 +267,7 @@ class TupleScanner final : public Scanner {
         fill_buckets(*subset_, f, thresholds, buckets_);
         work.bucket = buckets_.data();
         for (const Stream& stream : streams_) {
-            if (stop.reached()) return false;
+            if (stop.reached_after(subset_->size())) return false;
             pass_(&stream, &work);
         }
         for (std::size_t j = 0; j < thresholds.size(); ++j) {

@@ -244,7 +244,7 @@ class TwoClassScan {
         }
         code_until(size, thresholds.size());
         for (const Stream& stream : streams_) {
-            if (stop.reached()) return false;
+            if (stop.reached_after(size)) return false;
             pass_(&stream, code_.data(), &x);
         }
         for (std::size_t j = 0; j < thresholds.size(); ++j) {

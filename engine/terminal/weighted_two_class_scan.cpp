@@ -216,7 +216,7 @@ class WeightedScan final : public Scanner {
         }
         fill_buckets(*subset_, f, thresholds, buckets_);
         for (const Stream<Int>& stream : streams_) {
-            if (stop.reached()) return false;
+            if (stop.reached_after(subset_->size())) return false;
             pass_(&stream, buckets_.data(), &x);
         }
         for (std::size_t j = 0; j < thresholds.size(); ++j) {
