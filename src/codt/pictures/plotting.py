@@ -8,14 +8,22 @@ from typing import Any, Literal
 from sklearn.utils.validation import check_is_fitted
 
 from codt._names import unknown_name
-from codt.pictures.layout import Placed, colour, fact_lines, fit_text, place, shares, spreads
+from codt.pictures.layout import (
+    Placed,
+    box_lines,
+    class_names,
+    colour,
+    fit_text,
+    listed_classes,
+    place,
+    shares,
+    spreads,
+)
 
 # Inches in a figure of our own; the same in proportion in a figure of the user's.
 SLOT, BOX, TALL, GAP = 1.6, 1.48, 1.08, 0.42
 FONT_POINTS = 9.0
 LINES = 6  # of text in a box, the bar included
-
-MOST_LISTED = 24
 
 
 def plot_tree(model: Any, ax: Any = None) -> Any:
@@ -49,9 +57,10 @@ def plot_tree(model: Any, ax: Any = None) -> Any:
     nodes = place(model)
     wide = SLOT * max(1, model.tree_.n_leaves)
     tall = model.tree_.depth * (TALL + GAP) + TALL + 0.1
-    names = [str(name) for name in model.classes_] if model.tree_.task == "classification" else []
+    names = class_names(model)
+    listed, more = listed_classes(names)
     columns = max(1, int(wide / 1.9))
-    rows = -(-min(len(names), MOST_LISTED + 1) // columns)
+    rows = -(-(len(listed) + bool(more)) // columns)
     tall += 0.25 * rows
     if ax is None:
         _, ax = plt.subplots(figsize=(max(wide, 3.0) + 0.2, tall + 0.2), layout="none")
@@ -70,8 +79,9 @@ def plot_tree(model: Any, ax: Any = None) -> Any:
     bars = shares(model.tree_) if names else spreads(model.tree_)
     for node in nodes:
         pen.box(node)
-        (pen.class_bar if names else pen.spread_bar)(node, bars[node.index])
-    pen.legend(names, columns, -tall + 0.25 * rows)
+        if bars is not None:
+            (pen.class_bar if names else pen.spread_bar)(node, bars[node.index])
+    pen.legend(listed, more, columns, -tall + 0.25 * rows)
     return ax
 
 
@@ -113,15 +123,9 @@ class _Pen:
                 edgecolor="#9aa4b2",
             )
         )
-        lines = [
-            (line, "bold" if node.is_leaf else "normal") for line in fit_text(node.title, BOX - 0.16, 2, self.width)
-        ]
-        if node.test:
-            lines.append((node.test, "bold"))
-        lines += [(line, "normal") for line in fact_lines(node, BOX - 0.12, self.width)]
         step = (TALL - 0.24) / (LINES - 1)
-        for row, (line, weight) in enumerate(lines):
-            self.text(_centre(node), _top(node) - 0.12 - step * row, line, fontweight=weight)
+        for row, (line, bold) in enumerate(box_lines(node, BOX - 0.14, self.width)):
+            self.text(_centre(node), _top(node) - 0.12 - step * row, line, fontweight="bold" if bold else "normal")
 
     def bar(self, node: Placed, start: float, width: float, **style: Any) -> None:
         from matplotlib.patches import Rectangle  # noqa: PLC0415 - optional
@@ -143,15 +147,12 @@ class _Pen:
         self.bar(node, low, max(high - low, 0.005), facecolor="#9cc3e0")
         self.bar(node, min(mean, 0.985), 0.015, facecolor="#0072b2")
 
-    def legend(self, names: list[str], columns: int, top: float) -> None:
+    def legend(self, names: list[str], more: str, columns: int, top: float) -> None:
         from matplotlib.patches import Rectangle  # noqa: PLC0415 - optional
 
-        entries = names[:MOST_LISTED]
-        if len(names) > MOST_LISTED:
-            entries.append(f"and {len(names) - MOST_LISTED} more classes")
-        for index, name in enumerate(entries):
+        for index, name in enumerate([*names, more] if more else names):
             x, y = 0.05 + index % columns * 1.9, top - 0.12 - index // columns * 0.25
-            if index < MOST_LISTED:
+            if index < len(names):
                 self.ax.add_patch(Rectangle((x, y - 0.06), 0.12, 0.12, facecolor=colour(index), linewidth=0))
             for line in fit_text(name, 1.6, 1, self.width):
                 self.text(x + 0.2, y, line, ha="left")
