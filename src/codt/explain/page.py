@@ -60,13 +60,14 @@ def explanation_page(model: Any, X: ArrayLike, y: ArrayLike, *, target_name: str
         raise ValueError(f"y holds the label {min(unknown, key=str)!r}, which the model does not know.")
     # CART has no trees of depth 0; what it would be is the same leaf.
     cart = model if model.max_depth == 0 else _cart(model, X, labels)
+    title = "Optimal tree" if model.status_ == "optimal" else "Best tree found"
     data = {
         "task": model.tree_.task,
         "target": target_name,
         "classes": class_names(model),
         "colours": [colour(index) for index in range(len(classes))],
         "trees": [
-            _tree_data(model, X, samples, labels, classes) | {"title": "Optimal tree", "facts": facts(model)},
+            _tree_data(model, X, samples, labels, classes) | {"title": title, "facts": facts(model)},
             _tree_data(cart, X, samples, labels, classes) | {"title": "CART", "facts": _cart_facts(cart)},
         ],
         "trace": _thinned(np.asarray(model.trace_)).tolist(),

@@ -167,6 +167,18 @@ def listed_classes(names: list[str]) -> tuple[list[str], str]:
     return names[:MOST_LISTED], f"and {more} more classes" if more > 0 else ""
 
 
+def legend_columns(names: list[str], room: float, least: float, measure: Callable[[str], float]) -> tuple[int, float]:
+    """Return how many columns a legend has, and how wide they are: as the longest name needs, if there is room.
+
+    Examples
+    --------
+    >>> legend_columns(["a", "b"], 100, 30, len), legend_columns(["a" * 60], 100, 30, len), legend_columns([], 9, 30, len)
+    ((3, 30), (1, 60), (1, 30))
+    """
+    wide = min(max([least, *map(measure, names)]), max(room, least))
+    return max(1, int(room / wide)), wide
+
+
 def shares(tree: Tree) -> Floats:
     """Return the share of each class in every node of a classification tree.
 

@@ -14,6 +14,7 @@ from codt.pictures.layout import (
     class_names,
     colour,
     fit_text,
+    legend_columns,
     listed_classes,
     place,
     shares,
@@ -22,6 +23,7 @@ from codt.pictures.layout import (
 
 # Inches in a figure of our own; the same in proportion in a figure of the user's.
 SLOT, BOX, TALL, GAP = 1.6, 1.48, 1.08, 0.42
+LEGEND_COLUMN = 1.9
 FONT_POINTS = 9.0
 LINES = 6  # of text in a box, the bar included
 
@@ -59,7 +61,7 @@ def plot_tree(model: Any, ax: Any = None) -> Any:
     tall = model.tree_.depth * (TALL + GAP) + TALL + 0.1
     names = class_names(model)
     listed, more = listed_classes(names)
-    columns = max(1, int(wide / 1.9))
+    columns, step = legend_columns(listed, wide, LEGEND_COLUMN, lambda name: _inches(name) + 0.35)
     rows = -(-(len(listed) + bool(more)) // columns)
     tall += 0.25 * rows
     if ax is None:
@@ -81,7 +83,7 @@ def plot_tree(model: Any, ax: Any = None) -> Any:
         pen.box(node)
         if bars is not None:
             (pen.class_bar if names else pen.spread_bar)(node, bars[node.index])
-    pen.legend(listed, more, columns, -tall + 0.25 * rows)
+    pen.legend(listed, more, columns, step, -tall + 0.25 * rows)
     return ax
 
 
@@ -94,7 +96,7 @@ class _Pen:
         self.scale = scale
 
     def width(self, text: str) -> float:
-        return _text_width(text) * self.points / FONT_POINTS / 72 / self.scale
+        return _inches(text) * self.points / FONT_POINTS / self.scale
 
     def text(self, x: float, y: float, text: str, **style: Any) -> None:
         style = {"ha": "center", "va": "center", "fontsize": self.points, "color": "#1c2430", **style}
@@ -147,14 +149,14 @@ class _Pen:
         self.bar(node, low, max(high - low, 0.005), facecolor="#9cc3e0")
         self.bar(node, min(mean, 0.985), 0.015, facecolor="#0072b2")
 
-    def legend(self, names: list[str], more: str, columns: int, top: float) -> None:
+    def legend(self, names: list[str], more: str, columns: int, step: float, top: float) -> None:
         from matplotlib.patches import Rectangle  # noqa: PLC0415 - optional
 
         for index, name in enumerate([*names, more] if more else names):
-            x, y = 0.05 + index % columns * 1.9, top - 0.12 - index // columns * 0.25
+            x, y = 0.05 + index % columns * step, top - 0.12 - index // columns * 0.25
             if index < len(names):
                 self.ax.add_patch(Rectangle((x, y - 0.06), 0.12, 0.12, facecolor=colour(index), linewidth=0))
-            for line in fit_text(name, 1.6, 1, self.width):
+            for line in fit_text(name, step - 0.3, 1, self.width):
                 self.text(x + 0.2, y, line, ha="left")
 
 
@@ -167,15 +169,15 @@ def _top(node: Placed) -> float:
 
 
 @lru_cache(maxsize=4096)
-def _text_width(text: str) -> float:
-    """Return the width of a text in points, as bold as texts get here."""
+def _inches(text: str) -> float:
+    """Return the width of a text at its full size, as bold as texts get here."""
     from matplotlib.font_manager import FontProperties  # noqa: PLC0415 - optional
     from matplotlib.textpath import TextPath  # noqa: PLC0415
 
     if not text.strip():
         return 0.0
     path = TextPath((0, 0), text.replace("$", r"\$"), size=FONT_POINTS, prop=FontProperties(weight="bold"))
-    return float(path.get_extents().x1)
+    return float(path.get_extents().x1) / 72
 
 
 def plot_trace(model: Any, ax: Any = None, *, x: Literal["seconds", "expansions"] = "seconds") -> Any:

@@ -14,6 +14,7 @@ from codt.pictures.layout import (
     class_names,
     colour,
     fit_text,
+    legend_columns,
     listed_classes,
     place,
     shares,
@@ -150,16 +151,16 @@ def _legend(names: list[str], wide: int, tall: int) -> tuple[list[str], int]:
     """Return the list of the classes under the picture, and its height."""
     if not names:
         return [], 0
-    columns = max(1, (wide - 2 * MARGIN) // LEGEND_COLUMN)
     listed, more = listed_classes(names)
+    columns, step = legend_columns(listed, wide - 2 * MARGIN, LEGEND_COLUMN, lambda name: text_width(name) + 30)
     parts = []
     for index, name in enumerate(listed):
-        x = MARGIN + index % columns * LEGEND_COLUMN
+        x = MARGIN + index % columns * step
         y = tall + MARGIN + index // columns * 18
-        shown = fit_text(name, LEGEND_COLUMN - 30, 1, text_width) or [""]
+        shown = fit_text(name, step - 30, 1, text_width) or [""]
         parts.append(
-            f'<rect x="{x}" y="{y - 10}" width="11" height="11" fill="{colour(index)}"/>'
-            f'<text x="{x + 17}" y="{y}" fill="#1c2430">{escape(shown[0])}<title>{escape(name)}</title></text>'
+            f'<rect x="{x:g}" y="{y - 10}" width="11" height="11" fill="{colour(index)}"/>'
+            f'<text x="{x + 17:g}" y="{y}" fill="#1c2430">{escape(shown[0])}<title>{escape(name)}</title></text>'
         )
     rows = -(-len(listed) // columns)
     if more:
