@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 import codt
 from codt import OptimalTreeClassifier, OptimalTreeRegressor
 from codt.pictures.layout import colour, fit_text, place, shares, spreads
-from codt.pictures.svg import BOX, INNER, SLOT, TALL, text_width
+from codt.pictures.svg import BOX, INNER, SLOT, text_width
 
 LONG = [
     "mean_radius_of_the_nucleus_in_micrometres_as_measured",
@@ -80,14 +80,15 @@ def test_the_svg_shows_every_node_and_escapes_every_name(model: Any) -> None:
     boxes = [group for group in root if group.get("class") == "node"]
     assert len(boxes) == model.tree_.node_count
     corners = []
+    (tall,) = {float(box.findall("{*}rect")[0].get("height", "")) for box in boxes}
     for box in boxes:
         left, top = map(float, box.get("transform", "")[len("translate(") : -1].split())
         corners.append((left, top))
         for text in box.findall("{*}text"):
             assert text_width(text.text or "") <= INNER < BOX
-            assert float(text.get("y", "")) < TALL - 18
+            assert float(text.get("y", "")) < tall - 18
     for (x1, y1), (x2, y2) in combinations(corners, 2):
-        assert abs(x1 - x2) >= SLOT or abs(y1 - y2) > TALL
+        assert abs(x1 - x2) >= SLOT or abs(y1 - y2) > tall
     titles = " ".join(title.text or "" for title in root.iter("{http://www.w3.org/2000/svg}title"))
     assert all(LONG[feature] in titles for feature in model.tree_.feature if feature >= 0)
 

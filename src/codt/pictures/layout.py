@@ -231,6 +231,18 @@ def box_lines(node: Placed, width: float, measure: Callable[[str], float]) -> li
     return lines + [(line, False) for line in fact_lines(node, width, measure)]
 
 
+def most_lines(nodes: list[Placed], width: float, measure: Callable[[str], float]) -> int:
+    """Return how many lines of text the fullest box holds, which is how tall all of them have to be.
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeClassifier
+    >>> most_lines(place(OptimalTreeClassifier(max_depth=1).fit([[1], [2]], ["a", "b"])), 20, len)
+    3
+    """
+    return max(len(box_lines(node, width, measure)) for node in nodes)
+
+
 def fact_lines(node: Placed, width: float, measure: Callable[[str], float]) -> list[str]:
     """Return the facts in one line if they fit into it, and in two otherwise.
 

@@ -16,16 +16,17 @@ from codt.pictures.layout import (
     fit_text,
     legend_columns,
     listed_classes,
+    most_lines,
     place,
     shares,
     spreads,
 )
 
 # Inches in a figure of our own; the same in proportion in a figure of the user's.
-SLOT, BOX, TALL, GAP = 1.6, 1.48, 1.08, 0.42
+SLOT, BOX, GAP = 1.6, 1.48, 0.42
+LINE, ROOM = 0.168, 0.14  # of a line of text, and beside the lines in a box
 LEGEND_COLUMN = 1.9
 FONT_POINTS = 9.0
-LINES = 6  # of text in a box, the bar included
 
 
 def plot_tree(model: Any, ax: Any = None) -> Any:
@@ -58,7 +59,9 @@ def plot_tree(model: Any, ax: Any = None) -> Any:
     plt = _pyplot("plot_tree")
     nodes = place(model)
     wide = SLOT * max(1, model.tree_.n_leaves)
-    tall = model.tree_.depth * (TALL + GAP) + TALL + 0.1
+    # The bar is as tall as a line.
+    box_tall = 0.24 + LINE * most_lines(nodes, BOX - ROOM, _inches)
+    tall = model.tree_.depth * (box_tall + GAP) + box_tall + 0.1
     names = class_names(model)
     listed, more = listed_classes(names)
     columns, step = legend_columns(listed, wide, LEGEND_COLUMN, lambda name: _inches(name) + 0.35)
@@ -73,7 +76,7 @@ def plot_tree(model: Any, ax: Any = None) -> Any:
     box = ax.get_window_extent()
     # How much of an inch one of our inches is in these axes.
     scale = min(box.width / (max(wide, 2.8) + 0.2), box.height / (tall + 0.1)) / ax.figure.dpi
-    pen = _Pen(ax, FONT_POINTS * min(1.0, scale), scale)
+    pen = _Pen(ax, FONT_POINTS * min(1.0, scale), scale, box_tall)
     by_index = {node.index: node for node in nodes}
     for node in nodes:
         if node.parent >= 0:
@@ -90,10 +93,14 @@ def plot_tree(model: Any, ax: Any = None) -> Any:
 class _Pen:
     """Draws in our inches, from the upper left corner."""
 
-    def __init__(self, ax: Any, points: float, scale: float) -> None:
+    def __init__(self, ax: Any, points: float, scale: float, tall: float) -> None:
         self.ax = ax
+        self.tall = tall
         self.points = points
         self.scale = scale
+
+    def top(self, node: Placed) -> float:
+        return -node.depth * (self.tall + GAP)
 
     def width(self, text: str) -> float:
         return _inches(text) * self.points / FONT_POINTS / self.scale
@@ -105,7 +112,7 @@ class _Pen:
 
     def edge(self, parent: Placed, node: Placed) -> None:
         start, end = _centre(parent), _centre(node)
-        from_y, to_y = _top(parent) - TALL, _top(node)
+        from_y, to_y = self.top(parent) - self.tall, self.top(node)
         turn = from_y - GAP / 2
         self.ax.plot([start, start, end, end], [from_y, turn, turn, to_y], color="#9aa4b2", linewidth=1, zorder=0)
         align, shift, word = ("right", -0.05, "yes") if node.is_left else ("left", 0.05, "no")
@@ -117,23 +124,22 @@ class _Pen:
         fill = "#eef6ef" if node.is_leaf else "#f4f6fa"
         self.ax.add_patch(
             FancyBboxPatch(
-                (_centre(node) - BOX / 2 + 0.06, _top(node) - TALL + 0.06),
+                (_centre(node) - BOX / 2 + 0.06, self.top(node) - self.tall + 0.06),
                 BOX - 0.12,
-                TALL - 0.12,
+                self.tall - 0.12,
                 boxstyle="round,pad=0.06",
                 facecolor=fill,
                 edgecolor="#9aa4b2",
             )
         )
-        step = (TALL - 0.24) / (LINES - 1)
-        for row, (line, bold) in enumerate(box_lines(node, BOX - 0.14, self.width)):
-            self.text(_centre(node), _top(node) - 0.12 - step * row, line, fontweight="bold" if bold else "normal")
+        for row, (line, bold) in enumerate(box_lines(node, BOX - ROOM, self.width)):
+            self.text(_centre(node), self.top(node) - 0.12 - LINE * row, line, fontweight="bold" if bold else "normal")
 
     def bar(self, node: Placed, start: float, width: float, **style: Any) -> None:
         from matplotlib.patches import Rectangle  # noqa: PLC0415 - optional
 
         room = BOX - 0.2
-        place = (_centre(node) - room / 2 + start * room, _top(node) - TALL + style.pop("bottom", 0.06))
+        place = (_centre(node) - room / 2 + start * room, self.top(node) - self.tall + style.pop("bottom", 0.06))
         self.ax.add_patch(Rectangle(place, width * room, style.pop("tall", 0.1), linewidth=0, zorder=2, **style))
 
     def class_bar(self, node: Placed, share: Any) -> None:
@@ -162,10 +168,6 @@ class _Pen:
 
 def _centre(node: Placed) -> float:
     return (node.x + 0.5) * SLOT
-
-
-def _top(node: Placed) -> float:
-    return -node.depth * (TALL + GAP)
 
 
 @lru_cache(maxsize=4096)

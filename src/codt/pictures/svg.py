@@ -16,14 +16,16 @@ from codt.pictures.layout import (
     fit_text,
     legend_columns,
     listed_classes,
+    most_lines,
     place,
     shares,
     spreads,
 )
 
 # Pixels.
-SLOT, BOX, TALL, GAP, MARGIN = 152, 140, 97, 40, 10
+SLOT, BOX, GAP, MARGIN = 152, 140, 40, 10
 LINE, FONT = 14, 12
+BAR_ROOM = 27  # above and below the bar in a box
 INNER = BOX - 14  # what is left for text and bars
 LEGEND_COLUMN = 180
 
@@ -49,7 +51,8 @@ def tree_svg(model: Any) -> str:
     nodes = place(model)
     by_index = {node.index: node for node in nodes}
     wide = round(2 * MARGIN + max(1, model.tree_.n_leaves) * SLOT)
-    tall = 2 * MARGIN + model.tree_.depth * (TALL + GAP) + TALL
+    box_tall = BAR_ROOM + LINE * most_lines(nodes, INNER, text_width)
+    tall = 2 * MARGIN + model.tree_.depth * (box_tall + GAP) + box_tall
     legend, legend_tall = _legend(class_names(model), wide, tall)
     wide = max(wide, LEGEND_COLUMN + 2 * MARGIN if legend else 0)
     bars = _class_bars(model) if model.tree_.task == "classification" else _spread_bars(model)
@@ -59,8 +62,8 @@ def tree_svg(model: Any) -> str:
         ' class="codt-tree" role="img" aria-label="decision tree">',
         f'<rect width="{wide}" height="{tall + legend_tall}" fill="#ffffff"/>',
     ]
-    parts += [_edge(by_index[node.parent], node) for node in nodes if node.parent >= 0]
-    parts += [_box(node, bars[node.index]) for node in nodes]
+    parts += [_edge(by_index[node.parent], node, box_tall) for node in nodes if node.parent >= 0]
+    parts += [_box(node, bars[node.index], box_tall) for node in nodes]
     return "\n".join([*parts, *legend, "</svg>"])
 
 
@@ -91,13 +94,14 @@ def _centre(node: Placed) -> float:
     return MARGIN + (node.x + 0.5) * SLOT
 
 
-def _top(node: Placed) -> float:
-    return float(MARGIN + node.depth * (TALL + GAP))
+def _top(node: Placed, tall: int) -> float:
+    return float(MARGIN + node.depth * (tall + GAP))
 
 
-def _edge(parent: Placed, node: Placed) -> str:
+def _edge(parent: Placed, node: Placed, tall: int) -> str:
     start, end = _centre(parent), _centre(node)
-    from_y, turn, to_y = _top(parent) + TALL, _top(parent) + TALL + GAP / 2, _top(node)
+    from_y, to_y = _top(parent, tall) + tall, _top(node, tall)
+    turn = from_y + GAP / 2
     anchor, shift, word = ("end", -5, "yes") if node.is_left else ("start", 5, "no")
     return (
         f'<path d="M{start:g} {from_y:g}V{turn:g}H{end:g}V{to_y:g}" fill="none" stroke="#9aa4b2"/>'
@@ -105,8 +109,8 @@ def _edge(parent: Placed, node: Placed) -> str:
     )
 
 
-def _box(node: Placed, bar: str) -> str:
-    left, top = _centre(node) - BOX / 2, _top(node)
+def _box(node: Placed, bar: str, tall: int) -> str:
+    left, top = _centre(node) - BOX / 2, _top(node, tall)
     texts = "".join(
         f'<text x="{BOX / 2:g}" y="{LINE * (row + 1) + 2}" text-anchor="middle"'
         f' font-weight="{"bold" if bold else "normal"}" fill="#1c2430">{escape(line)}</text>'
@@ -116,8 +120,8 @@ def _box(node: Placed, bar: str) -> str:
     fill = "#eef6ef" if node.is_leaf else "#f4f6fa"
     return (
         f'<g transform="translate({left:g} {top:g})" class="node"><title>{escape(full)}</title>'
-        f'<rect width="{BOX}" height="{TALL}" rx="7" fill="{fill}" stroke="#9aa4b2"/>{texts}'
-        f'<g transform="translate({(BOX - INNER) / 2:g} {TALL - 18})">{bar}</g></g>'
+        f'<rect width="{BOX}" height="{tall}" rx="7" fill="{fill}" stroke="#9aa4b2"/>{texts}'
+        f'<g transform="translate({(BOX - INNER) / 2:g} {tall - 18})">{bar}</g></g>'
     )
 
 
