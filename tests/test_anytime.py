@@ -329,7 +329,6 @@ def test_verbose_keeps_one_line_of_a_notebook_up_to_date(
     assert capsys.readouterr().out.count("\n") == 1  # the summary
 
 
-
 # --- primal heuristics
 
 

@@ -113,9 +113,10 @@ def test_the_version_is_shown() -> None:
     assert run("--version") == (0, f"codt {__version__}\n")
 
 
-@pytest.mark.parametrize(
-    "command", [[], *([name] for name in ("fit", "predict", "show", "verify", "explain", "strategies", "datasets", "demo"))]
-)
+COMMANDS = ("fit", "predict", "show", "verify", "explain", "strategies", "datasets", "demo")
+
+
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
 def test_help_has_examples(command: list[str]) -> None:
     code, output = run(*command, "--help")
     assert code == 0

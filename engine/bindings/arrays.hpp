@@ -33,8 +33,8 @@ inline nanobind::object matrix_of(const std::vector<std::vector<double>>& rows, 
     for (std::size_t i = 0; i < rows.size(); ++i)
         std::copy(rows[i].begin(), rows[i].end(), data + i * columns);
     nanobind::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
-    return nanobind::cast(nanobind::ndarray<nanobind::numpy, double, nanobind::ndim<2>>(
-        data, {rows.size(), columns}, owner));
+    return nanobind::cast(
+        nanobind::ndarray<nanobind::numpy, double, nanobind::ndim<2>>(data, {rows.size(), columns}, owner));
 }
 
 }  // namespace codt::bindings

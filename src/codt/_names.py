@@ -20,11 +20,11 @@ def unknown_name(parameter: str, value: str, valid: Iterable[str]) -> ValueError
 
 
 def printable(text: str) -> str:
-    """Return a text with what cannot be seen written out: ends of lines, commands to a terminal, and the like.
+    r"""Return a text with what cannot be seen written out: ends of lines, commands to a terminal, and the like.
 
     Examples
     --------
-    >>> print(printable("two\\nlines, \\x1b[2J and a blank"))
-    two\\nlines, \\x1b[2J and a blank
+    >>> print(printable("two\nlines, \x1b[2J and a blank"))
+    two\nlines, \x1b[2J and a blank
     """
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

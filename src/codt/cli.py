@@ -27,9 +27,7 @@ from codt.strategy import strategies as known_strategies
 from codt.study.cli import app as study
 
 # Plain help and errors: rich would read brackets in the names of columns as markup.
-app = typer.Typer(
-    no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None
-)
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 app.add_typer(study, name="study")
 
@@ -88,9 +86,9 @@ def fit(
 ) -> None:
     """Fit an optimal tree to a table.
 
-    The tree, its loss, the proof, and what CART gets are printed. All columns but the target are features and must hold numbers. While the search runs, a line shows its progress
-    on a terminal; Ctrl-C ends it and keeps the best tree found. With --out - the model goes to standard output, to be
-    piped, and the report to standard error.
+    The tree, its loss, the proof, and what CART gets are printed. All columns but the target are features and must hold
+    numbers. While the search runs, a line shows its progress on a terminal; Ctrl-C ends it and keeps the best tree
+    found. With --out - the model goes to standard output, to be piped, and the report to standard error.
     """
     check_place(out)
     X, y = split_target(read_table(data), target, data)

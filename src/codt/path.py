@@ -154,11 +154,7 @@ class PathSolver:
         """Solve all combinations of depth limits and costs; without costs, those that matter for each depth limit."""
         given = None if costs is None else check_costs(costs)
         return self.solve_all(
-            [
-                (depth, cost)
-                for depth in depths
-                for cost in (self.costs_that_matter(depth) if given is None else given)
-            ]
+            [(depth, cost) for depth in depths for cost in (self.costs_that_matter(depth) if given is None else given)]
         )
 
     def solve_all(self, settings: Iterable[tuple[int, float]]) -> list[PathPoint]:

@@ -59,7 +59,7 @@ def node_weights(tree: Tree, X: Floats, weights: Floats) -> Floats:
     >>> node_weights(OptimalTreeClassifier(max_depth=1).fit(X, [0, 0, 1]).tree_, X, np.array([1.0, 0.5, 4.0]))
     array([5.5, 1.5, 4. ])
     """
-    sums: Floats = np.bincount(tree.apply(X), weights=weights, minlength=tree.node_count)
+    sums = np.bincount(tree.apply(X), weights=weights, minlength=tree.node_count).astype(np.float64)
     for node in range(tree.node_count - 1, -1, -1):  # preorder backwards: children first
         if tree.feature[node] != LEAF:
             sums[node] = sums[tree.left[node]] + sums[tree.right[node]]

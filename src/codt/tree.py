@@ -85,8 +85,8 @@ class Tree:
         The largest training value that every test sends left, and the smallest that it sends right; NaN in leaves,
         and everywhere if not known.
     weight : array of float, shape (node_count,), optional
-        The weight of the training samples in every node. By default what ``value`` sums up to in classification, and the
-        number of samples in regression.
+        The weight of the training samples in every node. By default what ``value`` sums up to in classification, and
+        the number of samples in regression.
 
     Examples
     --------

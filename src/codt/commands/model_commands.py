@@ -94,7 +94,8 @@ def verify(
 ) -> None:
     """Check a model against its data.
 
-    The loss is computed from the tree and the data alone, and all that the model claims is compared with it. The exit code is 0 if everything fits and 1 if something does not.
+    The loss is computed from the tree and the data alone, and all that the model claims is compared with it. The exit
+    code is 0 if everything fits and 1 if something does not.
     """
     fitted, table = read_model_and_table(model, data)
     X, y = split_target(table, target, data)
@@ -115,8 +116,9 @@ def explain(
 ) -> None:
     """Write a page that explains a model.
 
-    It is one file of HTML, to be opened in a browser; no server or network is needed. It shows the tree, to be folded and unfolded, the rule and the samples of every node, how the search went, and
-    the tree that CART finds for the same data beside it.
+    It is one file of HTML, to be opened in a browser; no server or network is needed. It shows the tree, to be folded
+    and unfolded, the rule and the samples of every node, how the search went, and the tree that CART finds for the
+    same data beside it.
     """
     check_place(out)
     fitted, table = read_model_and_table(model, data)

@@ -15,6 +15,4 @@ LABEL_TYPES = (
 
 DOCUMENT = ("format", "version", "task", "n_features", "feature_names", "classes", "parameters", "result", "tree")
 RESULT = ("status", "loss", "objective", "penalty", "lower_bound", "n_expansions", "trace", "search_stats")
-TREE = (
-    *("feature", "threshold", "left", "right", "n_samples", "weight", "loss", "value", "label", "below", "above"),
-)
+TREE = (*("feature", "threshold", "left", "right", "n_samples", "weight", "loss", "value", "label", "below", "above"),)

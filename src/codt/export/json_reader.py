@@ -109,7 +109,7 @@ def _model(found: object) -> Any:
 def _parameters(found: object, known: set[str]) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise expected("parameters", "an object", found)
-    read = {}
+    read: dict[str, Any] = {}
     for name, value in found.items():
         place = f"parameters.{name}"
         if name not in known:

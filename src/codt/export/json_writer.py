@@ -72,7 +72,9 @@ def _parameters(given: dict[str, Any]) -> dict[str, Any]:
             # Labels need not be text, which is all that JSON allows for the names of fields.
             weights = [float(weight) for weight in value.values()]
             kept[name] = {"labels": [_plain(label) for label in value], "weights": weights}
-        elif plain is None or isinstance(plain, (bool, int, str)) or (isinstance(plain, float) and math.isfinite(plain)):
+        elif (
+            plain is None or isinstance(plain, (bool, int, str)) or (isinstance(plain, float) and math.isfinite(plain))
+        ):
             kept[name] = plain
     return kept
 

@@ -172,8 +172,8 @@ def legend_columns(names: list[str], room: float, least: float, measure: Callabl
 
     Examples
     --------
-    >>> legend_columns(["a", "b"], 100, 30, len), legend_columns(["a" * 60], 100, 30, len), legend_columns([], 9, 30, len)
-    ((3, 30), (1, 60), (1, 30))
+    >>> legend_columns(["a", "b"], 100, 30, len), legend_columns(["a" * 60], 100, 30, len)
+    ((3, 30), (1, 60))
     """
     wide = min(max([least, *map(measure, names)]), max(room, least))
     return max(1, int(room / wide)), wide
@@ -195,8 +195,8 @@ def shares(tree: Tree) -> Floats:
 def spreads(tree: Tree) -> Floats | None:
     """Return where every node of a regression tree stands: mean less, mean, and mean plus one standard deviation.
 
-    All are scaled to the range from 0 to 1 that the nodes span together. None if the tree predicts several numbers, which
-    have no scale in common.
+    All are scaled to the range from 0 to 1 that the nodes span together. None if the tree predicts several numbers,
+    which have no scale in common.
 
     Examples
     --------
