@@ -301,6 +301,34 @@ def test_verbose_shows_a_live_line_in_a_terminal() -> None:
         assert word in text
 
 
+def test_verbose_keeps_one_line_of_a_notebook_up_to_date(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    display = pytest.importorskip("IPython.display")
+    shown: list[str] = []
+    updates: list[str] = []
+
+    class Handle:
+        def update(self, data: dict[str, str], *, raw: bool) -> None:
+            updates.append(data["text/plain"])
+
+    def show(data: dict[str, str], *, raw: bool, display_id: bool) -> Handle:
+        assert raw
+        assert display_id
+        shown.append(data["text/plain"])
+        return Handle()
+
+    monkeypatch.setattr(display, "display", show)
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(500, 5)), rng.integers(0, 2, 500)
+    OptimalTreeClassifier(max_depth=5, time_limit=1, verbose=1).fit(X, y)
+    assert len(shown) == 1
+    assert 1 <= len(updates) <= 5
+    assert all("lower bound" in line and "\n" not in line for line in shown + updates)
+    assert capsys.readouterr().out.count("\n") == 1  # the summary
+
+
 # --- primal heuristics
 
 

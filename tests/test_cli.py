@@ -14,7 +14,7 @@ pytest.importorskip("pandas")
 
 from typer.testing import CliRunner
 
-from codt import strategies
+from codt import __version__, strategies
 from codt.cli import app
 from codt.datasets import list_datasets
 
@@ -99,6 +99,39 @@ def test_datasets_lists_all() -> None:
     code, output = run("datasets")
     assert code == 0
     assert all(info.name in output for info in list_datasets())
+
+
+def test_lists_are_read_by_other_programs_column_by_column() -> None:
+    lines = run("strategies")[1].splitlines()
+    assert lines[0] == "name\tdescription"
+    assert [line.split("\t")[0] for line in lines[1:]] == list(strategies())
+    table = [line.split("\t") for line in run("datasets")[1].splitlines()]
+    assert {len(row) for row in table} == {7}
+
+
+def test_the_version_is_shown() -> None:
+    assert run("--version") == (0, f"codt {__version__}\n")
+
+
+COMMANDS = ("fit", "predict", "show", "verify", "explain", "strategies", "datasets", "demo")
+
+
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
+def test_help_has_examples(command: list[str]) -> None:
+    code, output = run(*command, "--help")
+    assert code == 0
+    examples = [line.strip() for line in output.partition("Examples:")[2].splitlines() if line.strip()]
+    assert examples
+    assert all("codt" in line for line in examples)
+    assert "..." not in run("--help")[1].partition("Commands:")[2]
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_the_search(csv: Path, tmp_path: Path) -> None:
+    for place in (tmp_path, tmp_path / "missing" / "model.json"):
+        code, output = run("fit", csv, "--target", "kind", "--out", place)
+        assert code == 2
+        assert "--out" in output
+        assert "loss of this tree" not in output
 
 
 def test_demo_proves_its_trees_and_compares_with_cart() -> None:

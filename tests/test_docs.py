@@ -67,6 +67,40 @@ def test_the_python_of_the_readme_runs(tmp_path: Path) -> None:
     run_script(script, tmp_path)
 
 
+def commands_of(page: Path) -> list[str]:
+    """The lines of a page's plain blocks that call codt, without comments; studies, which take minutes, left out."""
+    blocks = re.findall(r"^```(\S*)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    lines = [line.partition(" #")[0].strip() for kind, text in blocks if not kind for line in text.splitlines()]
+    return [line for line in lines if line.startswith("codt ") and not line.startswith("codt study")]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="runs lines of a Unix shell")
+def test_the_commands_of_the_guide_and_the_readme_run(tmp_path: Path) -> None:
+    pytest.importorskip("typer")
+    pytest.importorskip("pandas")
+    commands = commands_of(ROOT / "docs" / "command-line.md")
+    assert {line.split()[1] for line in commands} >= {"fit", "predict", "show", "verify", "explain"}
+    of_readme = commands_of(README)
+    assert of_readme
+    assert set(of_readme) <= set(commands)
+    rows = [f"{i % 7},{i * i % 11},{'no' if i % 7 > 3 else 'yes'}" for i in range(40)]
+    for name in ("data.csv", "new.csv"):
+        (tmp_path / name).write_text("\n".join(["a,b,y", *rows]), encoding="utf-8")
+    script = "\n".join(["set -eu", 'codt() { "$PYTHON" -m codt "$@"; }', *commands])
+    environment = {**os.environ, "PYTHON": sys.executable}
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", script],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=environment,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "predictions.csv").read_text(encoding="utf-8").count("\n") == 41
+    assert (tmp_path / "page.html").is_file()
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_examples(example: Path, tmp_path: Path) -> None:
     if example.stem in NEEDS:

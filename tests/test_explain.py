@@ -118,6 +118,39 @@ def test_classes_keep_their_places_where_the_data_hold_fewer() -> None:
         explanation_page(model, X[:2], ["setosa", "other"])
 
 
+def test_a_long_trace_is_thinned_but_keeps_every_better_tree() -> None:
+    model, X, y = iris()
+    steps = np.arange(50_000.0)
+    model.trace_ = np.stack([steps, steps, steps / 1e4, 100.0 - steps // 7_777], axis=1)
+    trace = np.array(data_of(explanation_page(model, X, y))["trace"])
+    assert 900 < len(trace) < 1100
+    assert trace[[0, -1]].tolist() == model.trace_[[0, -1]].tolist()
+    assert set(7_777.0 * np.arange(1, 7)) <= set(trace[:, 0].tolist())
+
+
+def test_the_heading_claims_no_more_than_is_proven() -> None:
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    stopped = OptimalTreeRegressor(max_depth=4, max_expansions=1).fit(X, y)
+    assert data_of(explanation_page(stopped, X, y))["trees"][0]["title"] == "Best tree found"
+    assert data_of(explanation_page(*iris()))["trees"][0]["title"] == "Optimal tree"
+
+
+def test_cart_grows_under_the_same_limits_and_weights_of_classes() -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    limited = OptimalTreeClassifier(max_depth=2, min_samples_leaf=40, class_weight={2: 3.0}).fit(X, y)
+    optimal, cart = data_of(explanation_page(limited, X, y))["trees"]
+    assert min(node["n"] for node in cart["nodes"]) >= 40
+    assert cart["nodes"][0]["counts"] == optimal["nodes"][0]["counts"] == [50, 50, 150]
+    assert dict(optimal["facts"])["loss"].endswith("misclassified, by weight")
+
+
+def test_several_targets_are_refused() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    model = OptimalTreeRegressor(max_depth=1).fit(X, np.stack([y, y], axis=1))
+    with pytest.raises(ValueError, match="2 numbers"):
+        explanation_page(model, X, y)
+
+
 def test_a_tree_of_depth_zero_is_explained_too() -> None:
     page = explanation_page(OptimalTreeClassifier(max_depth=0).fit([[1], [2]], ["a", "b"]), [[1], [2]], ["a", "b"])
     assert len(data_of(page)["trees"][1]["nodes"]) == 1

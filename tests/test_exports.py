@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.exceptions import NotFittedError
 
-from codt import OptimalTreeClassifier, OptimalTreeRegressor, Strategy, from_json
+from codt import OptimalTreeClassifier, OptimalTreeRegressor, Strategy, from_json, verify
 
 # Whatever a name may hold to break out of where it is written.
 NASTY = ['a"; DROP TABLE rows; --', "b'; \\", "c`\nimport os\n#", 'd\\"]; } <script>alert(1)</script>', 'e"""', "f\\n"]
@@ -139,6 +139,24 @@ def test_json_without_names_and_with_a_strategy_of_ones_own() -> None:
         assert back.classes_.dtype == model.classes_.dtype
         assert back.strategy == "dfs-blossom"
         assert back.predict([[1], [3]]).tolist() == [y[0], y[2]]
+
+
+def test_json_keeps_weights_of_classes_costs_and_numbers_of_numpy() -> None:
+    X, y = load_iris(return_X_y=True)
+    costs = np.array([[0, 1, 1], [2, 0, 1], [5, 1, 0]])
+    for parameters in (
+        {"class_weight": {np.int64(0): 2.0, 1: np.float64(0.5)}},
+        {"cost_matrix": costs},
+        {"class_weight": "balanced"},
+        {"max_depth": np.int64(1), "gap_limit": np.float32(0.25), "greedy_start": np.bool_(False)},
+    ):
+        model = OptimalTreeClassifier(**{"max_depth": 2, **parameters}).fit(X, y)
+        back = from_json(model.to_json())
+        for name, value in parameters.items():
+            found = back.get_params()[name]
+            assert np.array_equal(found, value) if name == "cost_matrix" else found == value
+        assert verify(back, X, y).ok
+        assert back.to_json() == model.to_json()
 
 
 def test_a_model_that_was_not_fitted_has_no_exports() -> None:

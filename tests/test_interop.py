@@ -51,6 +51,46 @@ def test_to_sklearn_predicts_the_same(case: Any) -> None:
     assert clone(tree).fit(X, y).get_depth() <= tree.max_depth
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", ["classes", "one number", "two numbers"])
+def test_to_sklearn_stores_what_scikit_learn_would(kind: str, weighted: bool) -> None:
+    # Steps so clear that CART finds the optimal tree as well.
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(200, 3))
+    steps = 2 * (X[:, 0] > 0.1) + (X[:, 1] > 0.3)
+    y: Any = np.array(["a", "b", "c", "d"])[steps]
+    if kind != "classes":
+        y = 10.0 * steps + 0.1 * rng.normal(size=200)
+    if kind == "two numbers":
+        y = np.stack([y, 3 * y + rng.normal(size=200)], axis=1)
+    weights = rng.integers(0, 4, 200) + rng.random(200) * (rng.random(200) < 0.5) if weighted else None
+    make, cart = (
+        (OptimalTreeClassifier, DecisionTreeClassifier)
+        if kind == "classes"
+        else (OptimalTreeRegressor, DecisionTreeRegressor)
+    )
+    reference = cart(max_depth=2, random_state=0).fit(X, y, sample_weight=weights)
+    ours = make(max_depth=2).fit(X, y, sample_weight=weights)
+    for tree in (ours.to_sklearn(), from_sklearn(reference).to_sklearn()):
+        mine, theirs = tree.tree_.__getstate__(), reference.tree_.__getstate__()
+        for field in ("left_child", "right_child", "feature", "n_node_samples"):
+            np.testing.assert_array_equal(mine["nodes"][field], theirs["nodes"][field])
+        for field in ("impurity", "weighted_n_node_samples"):
+            np.testing.assert_allclose(mine["nodes"][field], theirs["nodes"][field], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(mine["values"], theirs["values"], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(tree.feature_importances_, reference.feature_importances_, atol=1e-9)
+        assert tree.n_outputs_ == reference.n_outputs_
+    if weighted:
+        again = from_json(ours.to_json())
+        assert again.tree_ == ours.tree_
+        np.testing.assert_array_equal(again.to_sklearn().tree_.impurity, ours.to_sklearn().tree_.impurity)
+
+
+def test_a_limit_before_the_first_look_keeps_the_weight_of_the_leaf() -> None:
+    leaf = OptimalTreeRegressor(time_limit=0).fit([[1.0], [2.0]], [0.0, 1.0], sample_weight=[1.0, 3.0])
+    assert (leaf.tree_.weight[0], leaf.to_sklearn().tree_.impurity[0]) == (4.0, 0.75 / 4)
+
+
 @pytest.mark.parametrize("make", [OptimalTreeClassifier, OptimalTreeRegressor])
 def test_a_single_leaf_goes_to_scikit_learn_and_back(make: Any) -> None:
     model = make(max_depth=0).fit([[1.0], [2.0], [3.0]], [0, 1, 1])
@@ -150,7 +190,7 @@ def test_from_sklearn_keeps_names_classes_and_weights() -> None:
     ("start", "error", "message"),
     [
         (LogisticRegression(), TypeError, "LogisticRegression"),
-        (DecisionTreeRegressor().fit([[1], [2]], [[1, 2], [3, 4]]), ValueError, "2 outputs"),
+        (DecisionTreeClassifier().fit([[1], [2]], [[1, 2], [3, 4]]), ValueError, "2 outputs"),
         (DecisionTreeRegressor(criterion="absolute_error").fit([[1], [2]], [1, 2]), ValueError, "absolute_error"),
     ],
 )

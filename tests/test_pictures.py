@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 import codt
 from codt import OptimalTreeClassifier, OptimalTreeRegressor
 from codt.pictures.layout import colour, fit_text, place, shares, spreads
-from codt.pictures.svg import BOX, INNER, SLOT, TALL, text_width
+from codt.pictures.svg import BOX, INNER, SLOT, text_width
 
 LONG = [
     "mean_radius_of_the_nucleus_in_micrometres_as_measured",
@@ -80,14 +80,15 @@ def test_the_svg_shows_every_node_and_escapes_every_name(model: Any) -> None:
     boxes = [group for group in root if group.get("class") == "node"]
     assert len(boxes) == model.tree_.node_count
     corners = []
+    (tall,) = {float(box.findall("{*}rect")[0].get("height", "")) for box in boxes}
     for box in boxes:
         left, top = map(float, box.get("transform", "")[len("translate(") : -1].split())
         corners.append((left, top))
         for text in box.findall("{*}text"):
             assert text_width(text.text or "") <= INNER < BOX
-            assert float(text.get("y", "")) < TALL - 18
+            assert float(text.get("y", "")) < tall - 18
     for (x1, y1), (x2, y2) in combinations(corners, 2):
-        assert abs(x1 - x2) >= SLOT or abs(y1 - y2) > TALL
+        assert abs(x1 - x2) >= SLOT or abs(y1 - y2) > tall
     titles = " ".join(title.text or "" for title in root.iter("{http://www.w3.org/2000/svg}title"))
     assert all(LONG[feature] in titles for feature in model.tree_.feature if feature >= 0)
 
@@ -132,6 +133,41 @@ def test_a_single_leaf_is_a_picture_too(make: Any) -> None:
     plt.close(ax.figure)
 
 
+def test_what_cannot_be_seen_is_written_out() -> None:
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("matplotlib").use("Agg")
+    import matplotlib.pyplot as plt
+
+    # Ends of lines and commands to a terminal; the latter and NUL are not even allowed in XML.
+    X = pandas.DataFrame({"two\nlines\x1b[2J\0": [1.0, 2.0]})
+    leaf = OptimalTreeClassifier(max_depth=1).fit(X, ["a\x07", "b\x1b"])
+    titles = [title.text for title in ElementTree.fromstring(codt.tree_svg(leaf)).findall(".//{*}title")]
+    assert any(r"two\nlines\x1b[2J\x00" in (title or "") for title in titles)
+    assert leaf.export_text().splitlines()[0] == r"two\nlines\x1b[2J\x00 <= 1.5"
+    assert all(character.isprintable() or character == "\n" for character in leaf.export_text())
+    ax = codt.plot_tree(leaf)
+    ax.figure.canvas.draw()
+    plt.close(ax.figure)
+
+
+def test_several_targets_are_listed_and_have_no_bar() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    model = OptimalTreeRegressor(max_depth=1).fit(X, np.stack([y, -2 * y], axis=1))
+    assert spreads(model.tree_) is None
+    assert [node.title for node in place(model) if node.is_leaf] == [
+        f"{first:.6g}, {second:.6g}" for first, second in model.tree_.value[1:]
+    ]
+    assert codt.tree_svg(model).count("#9cc3e0") == 0
+    assert "squared error" in model._repr_html_()
+
+
+def test_weights_count_in_the_spread() -> None:
+    X, y = [[1.0], [1.0], [2.0]], [0.0, 4.0, 8.0]
+    weighted = OptimalTreeRegressor(max_depth=1).fit(X, y, sample_weight=[3, 1, 1])
+    repeated = OptimalTreeRegressor(max_depth=1).fit([[1.0]] * 4 + [[2.0]], [0.0] * 3 + [4.0, 8.0])
+    np.testing.assert_allclose(spreads(weighted.tree_), spreads(repeated.tree_))  # type: ignore[arg-type]
+
+
 def test_distributions_are_those_of_the_nodes() -> None:
     X, y = load_iris(return_X_y=True)
     model = OptimalTreeClassifier(max_depth=2).fit(X, y)
@@ -145,6 +181,7 @@ def test_distributions_are_those_of_the_nodes() -> None:
     leaves = regression.apply(X)
     ends = {int(n): (y[leaves == n].mean() - y[leaves == n].std(), y[leaves == n].mean()) for n in np.unique(leaves)}
     scaled = spreads(regression.tree_)
+    assert scaled is not None
     assert scaled.min() == 0.0
     assert scaled.max() == 1.0
     # One scale for all: ratios of distances are kept.

@@ -9,11 +9,13 @@
 
 #include <atomic>
 #include <cmath>
-#include <exception>
-#include <limits>
 #include <optional>
 
+#include "bindings/arrays.hpp"
 #include "bindings/convert.hpp"
+#include "bindings/input.hpp"
+#include "bindings/names.hpp"
+#include "bindings/poll.hpp"
 #include "search/problem.hpp"
 #include "search/search.hpp"
 
@@ -23,111 +25,9 @@ namespace codt::bindings {
 
 namespace {
 
-using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Column = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Values = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;  // one or two dimensions
-
-[[noreturn]] void refuse(const std::string& message) {
-    throw nb::value_error(message.c_str());
-}
-
 // Deeper trees than this have more leaves than any data set has rows.
 constexpr std::uint32_t deepest = 64;
-// Row numbers are 31 bits: one bit of a 32-bit word marks the side of a split.
-constexpr std::size_t most_rows = 0x7fffffff;
 constexpr std::int64_t most_threads = 1024;
-
-template <class T, class U>
-nb::object array_of(const std::vector<U>& values) {
-    T* data = new T[values.size()];
-    std::copy(values.begin(), values.end(), data);
-    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {values.size()}, owner));
-}
-
-nb::object matrix_of(const std::vector<std::vector<double>>& rows, std::size_t columns) {
-    double* data = new double[rows.size() * columns];
-    for (std::size_t i = 0; i < rows.size(); ++i)
-        std::copy(rows[i].begin(), rows[i].end(), data + i * columns);
-    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
-    return nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<2>>(data, {rows.size(), columns}, owner));
-}
-
-Terminal terminal_from(const std::string& name) {
-    if (name == "leaf") return Terminal::leaf;
-    if (name == "left-right") return Terminal::left_right;
-    if (name == "depth-two") return Terminal::depth_two;
-    refuse("terminal: expected one of leaf, left-right, depth-two, got '" + name + "'");
-}
-
-KernelPath kernel_from(const std::string& name) {
-    KernelPath path{};
-    if (name == "auto")
-        return best_kernel_path();
-    else if (name == "scalar")
-        path = KernelPath::scalar;
-    else if (name == "baseline")
-        path = KernelPath::baseline;
-    else if (name == "avx2")
-        path = KernelPath::avx2;
-    else if (name == "avx512")
-        path = KernelPath::avx512;
-    else
-        refuse("kernel: expected one of auto, scalar, baseline, avx2, avx512, got '" + name + "'");
-    if (!kernel_path_supported(path)) refuse("kernel: '" + name + "' is not supported by this processor");
-    return path;
-}
-
-const char* status_name(RunStatus status) {
-    switch (status) {
-        case RunStatus::optimal:
-            return "optimal";
-        case RunStatus::time_limit:
-            return "time-limit";
-        case RunStatus::expansion_limit:
-            return "expansion-limit";
-        case RunStatus::gap_limit:
-            return "gap-limit";
-        case RunStatus::memory_limit:
-            return "memory-limit";
-        case RunStatus::interrupted:
-            return "interrupted";
-    }
-    return "";
-}
-
-// Asks Python, now and then, whether a signal has arrived or a function wants to stop. An exception waits
-// here until the engine has stopped.
-class Poll {
- public:
-    explicit Poll(nb::object function = nb::none()) : function_(std::move(function)) {}
-
-    bool operator()() {
-        nb::gil_scoped_acquire locked;
-        try {
-            if (PyErr_CheckSignals() != 0) throw nb::python_error();
-            return !function_.is_none() && nb::cast<bool>(nb::bool_(function_()));
-        } catch (...) {
-            raised_ = std::current_exception();
-            return true;
-        }
-    }
-    void rethrow() const {
-        if (raised_) std::rethrow_exception(raised_);
-    }
-
- private:
-    nb::object function_;
-    std::exception_ptr raised_;
-};
-
-// Seconds, None for no limit.
-double seconds_from(std::optional<double> time_limit) {
-    const double seconds = time_limit.value_or(std::numeric_limits<double>::infinity());
-    if (!(seconds >= 0))
-        refuse("time_limit: expected a number of at least 0, got " + std::to_string(seconds));
-    return seconds;
-}
 
 class PySearch {
  public:
@@ -141,68 +41,14 @@ class PySearch {
              double min_leaf_weight, bool merge_rows) {
         const std::size_t rows = x.shape(0);
         const std::size_t columns = x.shape(1);
-        if (rows < 1 || rows > most_rows)
-            refuse("X: expected 1 to 2147483647 rows, got " + std::to_string(rows));
-        if (columns < 1 || columns > most_rows)
-            refuse("X: expected at least one column, got " + std::to_string(columns));
-        if (y.ndim() < 1 || y.ndim() > 2 || y.size() == 0)
-            refuse("y: expected a vector or a matrix, one row for each row of X");
-        if (y.shape(0) != rows)
-            refuse("y: expected " + std::to_string(rows) + " entries, one for each row of X, got " +
-                   std::to_string(y.shape(0)));
-        for (std::size_t i = 0; i < rows * columns; ++i)
-            if (!std::isfinite(x.data()[i]))
-                refuse("X: expected finite numbers, got " + std::to_string(x.data()[i]));
-        for (std::size_t i = 0; i < y.size(); ++i)
-            if (!std::isfinite(y.data()[i]))
-                refuse("y: expected finite numbers, got " + std::to_string(y.data()[i]));
+        check_features(x);
+        const Targets targets =
+            targets_from(x, y, {task, n_classes, weights, costs, min_leaf_samples, min_leaf_weight});
+        const std::string name = objective_from(objective_name, targets);
         if (max_depth < 0 || max_depth > deepest)
             refuse("max_depth: expected 0 to 64, got " + std::to_string(max_depth));
         if (!(penalty >= 0) || !std::isfinite(penalty))
             refuse("penalty: expected a finite number of at least 0, got " + std::to_string(penalty));
-        const bool classification = task == "classification";
-        if (!classification && task != "regression")
-            refuse("task: expected one of classification, regression, got '" + task + "'");
-        if (classification && (n_classes < 1 || n_classes > 65535))
-            refuse("n_classes: expected 1 to 65535, got " + std::to_string(n_classes));
-        Targets targets;
-        targets.y = {y.data(), y.size()};
-        targets.classes = static_cast<std::uint32_t>(classification ? n_classes : 0);
-        targets.outputs = static_cast<std::uint32_t>(y.size() / rows);
-        if (weights) {
-            if (weights->shape(0) != rows)
-                refuse("weights: expected " + std::to_string(rows) + " entries, got " +
-                       std::to_string(weights->shape(0)));
-            targets.weights = {weights->data(), rows};
-            for (const double weight : targets.weights)
-                if (!(weight > 0) || !std::isfinite(weight))
-                    refuse("weights: expected finite numbers above 0, got " + std::to_string(weight));
-        }
-        if (costs) {
-            if (costs->shape(0) != rows || costs->shape(1) != targets.classes)
-                refuse("costs: expected one row for each row of X and one column for each class");
-            targets.costs = {costs->data(), costs->size()};
-            for (const double cost : targets.costs)
-                if (!(cost >= 0) || !std::isfinite(cost))
-                    refuse("costs: expected finite numbers of at least 0, got " + std::to_string(cost));
-        }
-        if (min_leaf_samples < 1)
-            refuse("min_leaf_samples: expected at least 1, got " + std::to_string(min_leaf_samples));
-        if (!(min_leaf_weight >= 0) || !std::isfinite(min_leaf_weight))
-            refuse("min_leaf_weight: expected a finite number of at least 0, got " +
-                   std::to_string(min_leaf_weight));
-        targets.min_leaf_samples =
-            static_cast<std::uint32_t>(std::min<std::int64_t>(min_leaf_samples, most_rows));
-        targets.min_leaf_weight = min_leaf_weight;
-        if (classification && targets.outputs != 1) refuse("y: expected one column of classes");
-        const std::string name = !objective_name.empty() ? objective_name
-                                 : classification        ? "misclassification"
-                                                         : "squared-error";
-        if ((name == "misclassification" || name == "squared-error") &&
-            (weights || costs || targets.outputs != 1))
-            refuse("objective: " + name + " takes one column of targets, no weights and no costs");
-        if ((name == "cost-sensitive") != costs.has_value())
-            refuse("costs: expected with the objective cost-sensitive, and only with it");
 
         SearchOptions options;
         options.max_depth = static_cast<std::uint32_t>(max_depth);

@@ -11,7 +11,11 @@
 #if defined(__GNUC__) && defined(__x86_64__)
 #define CODT_X86_PATHS 1
 #define CODT_TARGET_AVX2 [[gnu::target("arch=x86-64-v3")]]
+#ifdef __clang__  // which would ignore the whole attribute if it does not know a part of it
+#define CODT_TARGET_AVX512 [[gnu::target("arch=x86-64-v4")]]
+#else
 #define CODT_TARGET_AVX512 [[gnu::target("arch=x86-64-v4,prefer-vector-width=512")]]
+#endif
 #endif
 #define CODT_INLINE [[gnu::always_inline]] inline
 

@@ -27,6 +27,12 @@ from codt.tree import Tree
 from codt.validation import Floats, check_features
 
 
+def forget_fit(estimator: BaseEstimator) -> None:
+    """Remove what an earlier fit has left in an estimator."""
+    for name in [name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")]:
+        delattr(estimator, name)
+
+
 class BaseOptimalTree(PresentationMixin, BaseEstimator):
     """Parameters, fitting and reporting for both tasks."""
 
@@ -100,8 +106,7 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
 
         What an earlier fit found is forgotten first: an estimator never mixes two fits.
         """
-        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
-            delattr(self, name)
+        forget_fit(self)
         refuse_booleans({option.name: getattr(self, option.name) for option in ESTIMATOR_OPTIONS})
         outcome = self._run(X, y, importance, initial_tree, perf_counter())
         # The data have been checked; what is left is to record the number and the names of the features.

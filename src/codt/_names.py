@@ -1,4 +1,4 @@
-"""The error for a name that is not one of a known set."""
+"""Names from outside: the error for one that is not known, and a form of them that can be shown anywhere."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -17,3 +17,14 @@ def unknown_name(parameter: str, value: str, valid: Iterable[str]) -> ValueError
     hint = f"; did you mean {close[0]!r}?" if close else "."
     expected = ", ".join(map(repr, names))
     return ValueError(f"{parameter}={value!r} is not known{hint} Expected one of: {expected}.")
+
+
+def printable(text: str) -> str:
+    r"""Return a text with what cannot be seen written out: ends of lines, commands to a terminal, and the like.
+
+    Examples
+    --------
+    >>> print(printable("two\nlines, \x1b[2J and a blank"))
+    two\nlines, \x1b[2J and a blank
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.utils._param_validation import StrOptions
 
 from codt._base import BaseOptimalTree
 from codt.options import Task, document_options
@@ -81,13 +82,15 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
     _task: ClassVar[Task] = "classification"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseOptimalTree._parameter_constraints,
-        "class_weight": [dict, str, None],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
         "cost_matrix": ["array-like", None],
     }
 
     loss_: float
     classes_: NDArray[Any]
 
+    # scikit-learn reads the parameters from this signature, and type checkers too: those of the base class have to be
+    # repeated here, since neither looks behind **options.
     def __init__(
         self,
         *,

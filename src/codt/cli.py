@@ -1,4 +1,4 @@
-"""The command line; needs the extra ``cli`` (typer, rich, pandas)."""
+"""The command line; needs the extra ``cli`` (typer, pandas)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Annotated, Any
 
 import pandas as pd
 import typer
-from rich.console import Console
-from rich.table import Table
 
+from codt import __version__
 from codt import demo as demonstration
 from codt.classifier import OptimalTreeClassifier
 from codt.commands import examples, model_commands
-from codt.commands.files import read_table, refuse_text, split_target, write_text
+from codt.commands.files import check_place, read_table, refuse_text, split_target, write_text
+from codt.commands.tables import print_table
 from codt.comparison import cart_loss, report
 from codt.datasets import list_datasets
 from codt.options import ESTIMATOR_OPTIONS
@@ -27,9 +27,7 @@ from codt.strategy import strategies as known_strategies
 from codt.study.cli import app as study
 
 # Plain help and errors: rich would read brackets in the names of columns as markup.
-app = typer.Typer(
-    help="Provably optimal decision trees.", no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None
-)
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 app.add_typer(study, name="study")
 
@@ -44,6 +42,27 @@ class TaskChoice(str, Enum):
     regression = "regression"
 
 
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"codt {__version__}")
+        raise typer.Exit
+
+
+@app.callback(
+    epilog=examples(
+        "codt fit data.csv --target y --depth 4 --time-limit 60 --out model.json",
+        "codt predict model.json new.csv > predictions.csv",
+        "codt explain model.json data.csv --target y --out page.html",
+    )
+)
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Provably optimal decision trees."""
+
+
 @app.command(
     epilog=examples(
         "codt fit data.csv --target y",
@@ -56,21 +75,22 @@ def fit(
     target: Annotated[str, typer.Option(help="The column to predict.")],
     depth: Annotated[int, typer.Option(help=_HELP["max_depth"])] = 3,
     task: Annotated[TaskChoice, typer.Option(help="What to learn.")] = TaskChoice.auto,
-    strategy: Annotated[str, typer.Option(help=_HELP["strategy"])] = "dfs-blossom",
+    strategy: Annotated[str, typer.Option(help="The search strategy; see codt strategies.")] = "dfs-blossom",
     time_limit: Annotated[float | None, typer.Option(help=_HELP["time_limit"])] = None,
     memory_limit: Annotated[str | None, typer.Option(help=_HELP["memory_limit"])] = None,
     gap_limit: Annotated[float, typer.Option(help=_HELP["gap_limit"])] = 0.0,
-    n_jobs: Annotated[int, typer.Option("--jobs", help=_HELP["n_jobs"])] = 1,
+    n_jobs: Annotated[int, typer.Option("--jobs", help="The number of threads; -1 for all processors.")] = 1,
     complexity_cost: Annotated[float, typer.Option(help=_HELP["complexity_cost"])] = 0.0,
     out: Annotated[Path | None, typer.Option(help="Where to keep the model, as JSON; - for standard output.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress, and no report.")] = False,
 ) -> None:
-    """Fit an optimal tree to a table; print it, its loss, the proof, and what CART gets.
+    """Fit an optimal tree to a table.
 
-    All columns but the target are features and must hold numbers. While the search runs, a line shows its progress
-    on a terminal; Ctrl-C ends it and keeps the best tree found. With --out - the model goes to standard output, to be
-    piped, and the report to standard error.
+    The tree, its loss, the proof, and what CART gets are printed. All columns but the target are features and must hold
+    numbers. While the search runs, a line shows its progress on a terminal; Ctrl-C ends it and keeps the best tree
+    found. With --out - the model goes to standard output, to be piped, and the report to standard error.
     """
+    check_place(out)
     X, y = split_target(read_table(data), target, data)
     refuse_text(X)
     make = OptimalTreeClassifier if _is_classification(task, y) else OptimalTreeRegressor
@@ -115,27 +135,31 @@ for command, shown in model_commands.COMMANDS.items():
     app.command(epilog=examples(*shown))(command)
 
 
-@app.command()
+@app.command(epilog=examples("codt strategies", "codt strategies | cut -f 1"))
 def strategies() -> None:
-    """List the search strategies."""
-    table = Table("name", "description")
-    table.columns[0].no_wrap = True
-    for known in known_strategies().values():
-        table.add_row(known.name, known.description)
-    Console().print(table)
+    """List the search strategies.
+
+    Where another program reads the list, a tab stands between the columns.
+    """
+    known = known_strategies().values()
+    print_table(["name", "description"], [[strategy.name, strategy.description] for strategy in known])
 
 
-@app.command()
+@app.command(epilog=examples("codt datasets", "CODT_DATA_DIR=folder codt datasets | grep regression"))
 def datasets() -> None:
-    """List the paper's data sets, and which of them are at hand."""
-    table = Table("name", "task", "samples", "features", "values", "labels", "file")
+    """List the paper's data sets.
+
+    The last column tells the file of those that are at hand. Where another program reads the list, a tab stands between
+    the columns.
+    """
+    rows = []
     for info in list_datasets():
         sizes = (info.n_samples, info.n_features, info.n_unique_values, info.n_labels)
-        table.add_row(info.name, info.task, *map(str, sizes), str(info.path or "-"))
-    Console().print(table)
+        rows.append([info.name, info.task, *map(str, sizes), str(info.path or "-")])
+    print_table(["name", "task", "samples", "features", "values", "labels", "file"], rows)
 
 
-@app.command()
+@app.command(epilog=examples("codt demo"))
 def demo() -> None:
-    """Fit optimal trees to data that ship with scikit-learn."""
+    """Fit trees to data of scikit-learn."""
     demonstration.main()

@@ -8,6 +8,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from codt._base import BaseOptimalTree
 from codt.options import Task
+from codt.structure import loss_unit
 
 
 def cart_loss(X: ArrayLike, y: ArrayLike, task: Task, max_depth: int) -> float:
@@ -36,7 +37,7 @@ def _constant_loss(targets: np.ndarray, task: Task) -> float:
 
 def report(model: BaseOptimalTree, cart: float, seconds: float) -> str:
     """Sum up a fitted estimator: its loss beside CART's, and what is proven."""
-    unit = "misclassified" if model._task == "classification" else "squared error"
+    unit = loss_unit(model.tree_)
     if model.status_ == "optimal":
         proof = "no tree of this depth has a lower objective"
     else:

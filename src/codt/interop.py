@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from codt.options import MAX_DEPTH
 from codt.search import relative_gap
-from codt.structure import impurities
+from codt.structure import impurities, loss_unit
 from codt.tree import LEAF, Tree
 from codt.validation import Floats
 
@@ -60,7 +60,6 @@ def to_sklearn(model: Any) -> Any:
     ours: Tree = model.tree_
     n_features = int(model.n_features_in_)
     classification = ours.task == "classification"
-    weights = ours.value.sum(axis=1) if classification else ours.n_samples.astype(np.float64)
 
     nodes = np.zeros(ours.node_count, dtype=sklearn_tree.NODE_DTYPE)
     leaf = ours.feature == LEAF
@@ -68,9 +67,9 @@ def to_sklearn(model: Any) -> Any:
     nodes["right_child"] = ours.right
     nodes["feature"] = np.where(leaf, _NO_FEATURE, ours.feature)
     nodes["threshold"] = _thresholds_for_32_bits(ours, getattr(model, "feature_names_in_", None))
-    nodes["impurity"] = np.maximum(impurities(ours) / weights, 0.0)
+    nodes["impurity"] = np.maximum(impurities(ours) / ours.weight, 0.0)
     nodes["n_node_samples"] = ours.n_samples
-    nodes["weighted_n_node_samples"] = weights
+    nodes["weighted_n_node_samples"] = ours.weight
     if classification:
         costly = np.flatnonzero(leaf & (ours.label != ours.value.argmax(axis=1)))
         if len(costly):
@@ -78,7 +77,7 @@ def to_sklearn(model: Any) -> Any:
                 f"to_sklearn: leaf {costly[0]} predicts a class that is not its most frequent one, because"
                 " errors differ in cost; scikit-learn's trees cannot do that."
             )
-        values = (ours.value / weights[:, np.newaxis])[:, np.newaxis, :]
+        values = (ours.value / ours.weight[:, np.newaxis])[:, np.newaxis, :]
         widths = np.array([ours.value.shape[1]], dtype=np.intp)
     else:
         values = ours.value[:, :, np.newaxis]
@@ -137,7 +136,8 @@ def from_sklearn(model: Any) -> OptimalTreeClassifier | OptimalTreeRegressor:
     Parameters
     ----------
     model : DecisionTreeClassifier or DecisionTreeRegressor
-        A fitted tree with one output; a regression tree must have been fitted with squared error.
+        A fitted tree. A classification tree must have one output, a regression tree must have been fitted with squared
+        error.
 
     Returns
     -------
@@ -160,9 +160,9 @@ def from_sklearn(model: Any) -> OptimalTreeClassifier | OptimalTreeRegressor:
     if not isinstance(model, BaseDecisionTree):
         raise TypeError(f"model={model!r}: expected a decision tree of scikit-learn.")
     check_is_fitted(model)
-    if model.n_outputs_ != 1:
-        raise ValueError(f"model={model!r} has {model.n_outputs_} outputs; expected one.")
     classification = hasattr(model, "classes_")
+    if classification and model.n_outputs_ != 1:
+        raise ValueError(f"model={model!r} has {model.n_outputs_} outputs; expected one in classification.")
     if not classification and model.criterion not in {"squared_error", "friedman_mse"}:
         raise ValueError(f"model={model!r}: criterion={model.criterion!r}; expected 'squared_error'.")
     tree = _tree_from(model.tree_, classification)
@@ -177,7 +177,7 @@ def from_sklearn(model: Any) -> OptimalTreeClassifier | OptimalTreeRegressor:
     estimator.loss_ = loss
     if classification:
         estimator.classes_ = model.classes_
-        estimator.loss_ = round(loss) if loss == round(loss) else loss
+        estimator.loss_ = round(loss) if loss_unit(tree) == "misclassified" else loss
     estimator.penalty_ = 0.0
     estimator.objective_ = loss
     estimator.lower_bound_ = 0.0
@@ -192,7 +192,8 @@ def from_sklearn(model: Any) -> OptimalTreeClassifier | OptimalTreeRegressor:
 def _tree_from(inner: Any, classification: bool) -> Tree:
     leaf = inner.children_left == LEAF
     weights = inner.weighted_n_node_samples
-    values = inner.value[:, 0, :]
+    # One output of several classes, or several outputs of one number each.
+    values = inner.value[:, 0, :] if classification else inner.value[:, :, 0]
     if classification:
         # scikit-learn keeps shares. Where no weights were given, they come from whole numbers.
         counts = values * weights[:, np.newaxis]
@@ -200,7 +201,7 @@ def _tree_from(inner: Any, classification: bool) -> Tree:
         values = whole if np.allclose(counts, whole, rtol=0, atol=1e-6) else counts
         loss = values.sum(axis=1) - values.max(axis=1)
     else:
-        loss = np.maximum(inner.impurity * weights, 0.0)
+        loss = np.maximum(inner.impurity * weights * values.shape[1], 0.0)
     order = _preorder(inner.children_left, inner.children_right)
     place = np.empty(len(order) + 1, dtype=np.intp)
     place[order] = np.arange(len(order))
@@ -215,6 +216,7 @@ def _tree_from(inner: Any, classification: bool) -> Tree:
         n_samples=inner.n_node_samples[order],
         loss=loss[order],
         value=values[order],
+        weight=None if classification else weights[order],
     )
 
 

@@ -54,8 +54,20 @@ def leaf_outcome(problem: Problem, status: Status, complexity_cost: float) -> Ou
     (1.0, 0.0)
     """
     loss, value, label = problem.leaf(np.arange(len(problem.targets)))
-    counts = [len(problem.targets)]
-    tree = Tree(problem.task, [LEAF], [np.nan], [LEAF], [LEAF], counts, [loss], value[np.newaxis], [label])
+    count = len(problem.targets)
+    weight = count if problem.weights is None else problem.weights.sum()
+    tree = Tree(
+        problem.task,
+        feature=[LEAF],
+        threshold=[np.nan],
+        left=[LEAF],
+        right=[LEAF],
+        n_samples=[count],
+        loss=[loss],
+        value=value[np.newaxis],
+        label=[label],
+        weight=[weight],
+    )
     return Outcome(
         status=status,
         tree=tree,

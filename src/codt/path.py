@@ -122,13 +122,7 @@ def optimal_path(
     0.667: 1 leaves, 100 errors
     """
     solver = PathSolver(estimator, X, y)
-    depths = check_depths([estimator.max_depth] if max_depths is None else max_depths)
-    if complexity_costs is None:
-        settings = [(depth, cost) for depth in depths for cost in solver.costs_that_matter(depth)]
-    else:
-        costs = check_costs(complexity_costs)
-        settings = [(depth, cost) for depth in depths for cost in costs]
-    return solver.solve_all(settings)
+    return solver.path(check_depths([estimator.max_depth] if max_depths is None else max_depths), complexity_costs)
 
 
 class PathSolver:
@@ -155,6 +149,13 @@ class PathSolver:
         self._solved: dict[tuple[int, float], PathPoint] = {}
         #: How many settings needed a search.
         self.n_searches = 0
+
+    def path(self, depths: Iterable[int], costs: Iterable[float] | None) -> list[PathPoint]:
+        """Solve all combinations of depth limits and costs; without costs, those that matter for each depth limit."""
+        given = None if costs is None else check_costs(costs)
+        return self.solve_all(
+            [(depth, cost) for depth in depths for cost in (self.costs_that_matter(depth) if given is None else given)]
+        )
 
     def solve_all(self, settings: Iterable[tuple[int, float]]) -> list[PathPoint]:
         """Solve several settings: small depths first, and of each the outer costs before those between them."""
@@ -198,9 +199,8 @@ class PathSolver:
             done.update(new)
             for corner in new:
                 self.solve(depth, corner / self._scale)
-        del self._solved[
-            depth, 0.0
-        ]  # by now a smaller tree may be known that is as good at this cost, and better above
+        # By now a smaller tree may be known that is as good at this cost, and better above.
+        del self._solved[depth, 0.0]
         ends = [corner / self._scale for corner in self._corners(depth)]
         between = [math.sqrt(low * high) for low, high in pairwise(ends)]
         return [0.0, *between, 2 * ends[-1]] if ends else [0.0]

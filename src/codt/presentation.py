@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from codt.export.graphviz import to_graphviz
-from codt.export.json_model import to_json
+from codt.export.json_writer import to_json
 from codt.export.python_source import to_python
 from codt.export.sql import Dialect, to_sql
 from codt.interop import to_sklearn

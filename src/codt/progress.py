@@ -107,7 +107,10 @@ class Watcher:
 
 @contextmanager
 def live_line(enabled: bool) -> Iterator[Callable[[Progress], object] | None]:
-    """Show one line that follows the search, in a terminal or a notebook; nothing in a log file."""
+    """Show one line that follows the search, in a terminal or a notebook; nothing in a log file.
+
+    In a terminal the line is gone at the end; in a notebook, which cannot take back what it showed, the last one stays.
+    """
     if not enabled:
         yield None
         return
@@ -115,11 +118,39 @@ def live_line(enabled: bool) -> Iterator[Callable[[Progress], object] | None]:
     from rich.live import Live  # noqa: PLC0415
 
     console = Console(stderr=True)
-    if not (console.is_terminal or console.is_jupyter):
+    if console.is_jupyter:
+        yield _notebook_line()
+        return
+    if not console.is_terminal:
         yield None
         return
     with Live(console=console, refresh_per_second=8, transient=True) as live:
         yield lambda progress: live.update(describe(progress))
+
+
+def _notebook_line() -> Callable[[Progress], object]:
+    """Return a function that keeps one line of a notebook's output up to date.
+
+    IPython does that by itself. rich would need widgets, complain where they are not installed, and turn every print of
+    the user's callback into a block of HTML.
+    """
+    from IPython.display import display  # noqa: PLC0415 - it is there in a notebook
+
+    line: Any = None
+    due = 0.0
+
+    def show(progress: Progress) -> None:
+        nonlocal line, due
+        if perf_counter() < due:
+            return
+        due = perf_counter() + PACE / 2
+        text = {"text/plain": describe(progress).plain}
+        if line is None:
+            line = display(text, raw=True, display_id=True)
+        else:
+            line.update(text, raw=True)
+
+    return show
 
 
 def describe(progress: Progress) -> Any:

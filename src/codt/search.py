@@ -18,6 +18,7 @@ from codt.options import RUN_OPTIONS, SEARCH_OPTIONS, Task, constraints, refuse_
 from codt.problem import ClassWeight, Importance, prepare_problem
 from codt.start import prune_empty_splits
 from codt.strategy import Strategy, resolve_strategy
+from codt.structure import node_weights
 from codt.tree import Tree
 from codt.validation import Floats, check_features
 
@@ -310,6 +311,13 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
     def incumbent(self) -> Tree:
         """The best tree found so far."""
         arrays = self._core.tree()
+        weights = self.problem.weights
+        if self.task == "regression":
+            tree = Tree(task=self.task, **arrays)
+            # The core tells means, not what they are weighed by.
+            if weights is not None:
+                tree = Tree(task=self.task, **arrays, weight=node_weights(tree, self.samples, weights))
+            return tree
         if self.problem.costs is None:
             return Tree(task=self.task, **arrays)
         # The core tells the weight of every class, then the cost of every prediction.

@@ -40,11 +40,60 @@ def parents(tree: Tree) -> NDArray[np.intp]:
     return above
 
 
+def node_weights(tree: Tree, X: Floats, weights: Floats) -> Floats:
+    """Return the weight of the samples that reach every node.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    X : array of shape (n_samples, n_features)
+        The samples.
+    weights : array of shape (n_samples,)
+        Their weights.
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeClassifier
+    >>> X = np.array([[1.0], [2.0], [5.0]])
+    >>> node_weights(OptimalTreeClassifier(max_depth=1).fit(X, [0, 0, 1]).tree_, X, np.array([1.0, 0.5, 4.0]))
+    array([5.5, 1.5, 4. ])
+    """
+    sums = np.bincount(tree.apply(X), weights=weights, minlength=tree.node_count).astype(np.float64)
+    for node in range(tree.node_count - 1, -1, -1):  # preorder backwards: children first
+        if tree.feature[node] != LEAF:
+            sums[node] = sums[tree.left[node]] + sums[tree.right[node]]
+    return sums
+
+
+def loss_unit(tree: Tree) -> str:
+    """Return what the loss of a tree counts.
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeClassifier
+    >>> X, y = [[1], [2], [5]], [0, 1, 0]
+    >>> loss_unit(OptimalTreeClassifier(max_depth=1).fit(X, y).tree_)
+    'misclassified'
+    >>> loss_unit(OptimalTreeClassifier(max_depth=1).fit(X, y, sample_weight=[1, 2, 3]).tree_)
+    'misclassified, by weight'
+    >>> loss_unit(OptimalTreeClassifier(max_depth=1, cost_matrix=[[0, 9], [2, 0]]).fit(X, y).tree_)
+    'cost'
+    """
+    if tree.task == "regression":
+        return "squared error"
+    wrong = tree.weight - tree.value[np.arange(tree.node_count), tree.label]
+    if not np.allclose(tree.loss, wrong, rtol=0, atol=1e-9 * tree.weight[0]):
+        return "cost"
+    return "misclassified" if np.array_equal(tree.weight, tree.n_samples) else "misclassified, by weight"
+
+
 def impurities(tree: Tree) -> Floats:
-    """Return the impurity of every node times its samples, as scikit-learn's trees measure it by default.
+    """Return the impurity of every node times its weight, as scikit-learn's trees measure it by default.
 
     That is the Gini index in classification and the squared error in regression. The Gini index tells more of a split
-    than the misclassified samples do, which often stay the same until the split below.
+    than the misclassified samples do, which often stay the same until the split below. Of several targets scikit-learn
+    takes the mean of the squared errors, where ours are their sum.
 
     Examples
     --------
@@ -53,9 +102,9 @@ def impurities(tree: Tree) -> Floats:
     array([2., 0., 0.])
     """
     if tree.task == "regression":
-        return tree.loss
-    total = tree.value.sum(axis=1)
-    impure: Floats = total - np.square(tree.value).sum(axis=1) / total
+        mean: Floats = tree.loss / tree.value.shape[1]
+        return mean
+    impure: Floats = tree.weight - np.square(tree.value).sum(axis=1) / tree.weight
     return impure
 
 

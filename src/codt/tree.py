@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from codt._names import printable
 from codt.options import Task
 from codt.validation import Floats, check_features
 
@@ -83,6 +84,9 @@ class Tree:
     below, above : array of float, shape (node_count,), optional
         The largest training value that every test sends left, and the smallest that it sends right; NaN in leaves,
         and everywhere if not known.
+    weight : array of float, shape (node_count,), optional
+        The weight of the training samples in every node. By default what ``value`` sums up to in classification, and
+        the number of samples in regression.
 
     Examples
     --------
@@ -111,6 +115,7 @@ class Tree:
         "task",
         "threshold",
         "value",
+        "weight",
     )
 
     task: Task
@@ -124,6 +129,7 @@ class Tree:
     label: NDArray[np.int32]
     below: Floats
     above: Floats
+    weight: Floats
     _depths: NDArray[np.int64]
 
     def __init__(
@@ -139,6 +145,7 @@ class Tree:
         label: ArrayLike | None = None,
         below: ArrayLike | None = None,
         above: ArrayLike | None = None,
+        weight: ArrayLike | None = None,
     ) -> None:
         unknown = np.full(np.shape(feature), np.nan)
         columns: dict[str, tuple[ArrayLike, type[np.generic]]] = {
@@ -158,6 +165,9 @@ class Tree:
         if label is None:
             label = self.value.argmax(axis=1) if task == "classification" else np.full(len(self.feature), -1)
         object.__setattr__(self, "label", _frozen(np.array(label, dtype=np.int32)))
+        if weight is None:
+            weight = self.value.sum(axis=1) if task == "classification" else self.n_samples
+        object.__setattr__(self, "weight", _frozen(np.array(weight, dtype=np.float64)))
         object.__setattr__(self, "_depths", _frozen(_depths(self.left, self.right)))
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -288,12 +298,12 @@ class Tree:
 
         def describe(node: Node) -> str:
             if not node.is_leaf:
-                name = f"x[{node.feature}]" if feature_names is None else feature_names[node.feature]
+                name = f"x[{node.feature}]" if feature_names is None else printable(str(feature_names[node.feature]))
                 return f"{name} <= {node.threshold:.6g}"
             if self.task == "regression":
                 prediction = ", ".join(f"{mean:.6g}" for mean in node.value)
             else:
-                prediction = str(node.label if class_names is None else class_names[node.label])
+                prediction = printable(str(node.label if class_names is None else class_names[node.label]))
             return f"{prediction} (n={node.n_samples}, loss={node.loss:.6g})"
 
         lines: list[str] = []
@@ -319,6 +329,7 @@ class Tree:
             self.label,
             self.below,
             self.above,
+            self.weight,
         )
 
 

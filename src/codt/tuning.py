@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context, is_classifier
 from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.model_selection import check_cv
 from sklearn.utils import indexable
@@ -18,12 +18,15 @@ from sklearn.utils._indexing import _safe_indexing
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from codt._base import BaseOptimalTree
+from codt._base import BaseOptimalTree, forget_fit
 from codt.classifier import OptimalTreeClassifier
-from codt.path import PathPoint, PathSolver, check_costs, check_depths
+from codt.path import PathPoint, PathSolver, check_depths
 from codt.regressor import OptimalTreeRegressor
 from codt.tree import Tree
 from codt.validation import Floats
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 Setting = tuple[int, float]
 
@@ -71,9 +74,26 @@ class BaseOptimalTreeCV(BaseEstimator):
         self.rule = rule
         self.n_jobs = n_jobs
 
-    def _fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None, *, stratified: bool) -> None:
-        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
-            delattr(self, name)
+    # The estimators inside check their own parameters.
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: ArrayLike, y: ArrayLike, *, groups: ArrayLike | None = None) -> Self:
+        """Choose the setting and keep the optimal tree for it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples; numbers, without NaN or infinity.
+        y : array-like of shape (n_samples,)
+            Their labels (numbers or strings), or the numbers to predict.
+        groups : array-like of shape (n_samples,), optional
+            For splitters that keep groups together.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        forget_fit(self)
         estimator = self._tree() if self.estimator is None else self.estimator
         if not isinstance(estimator, self._tree):
             raise TypeError(f"estimator={estimator!r}: expected an {self._tree.__name__}.")
@@ -81,12 +101,8 @@ class BaseOptimalTreeCV(BaseEstimator):
         whole = PathSolver(estimator, X, y)  # checks the data
         check_scoring(estimator, self.scoring)
         X, y, groups = indexable(X, y, groups)
-        folds = list(check_cv(self.cv, y, classifier=stratified).split(X, y, groups))
-        if self.complexity_costs is None:
-            settings = [(depth, cost) for depth in depths for cost in whole.costs_that_matter(depth)]
-        else:
-            settings = [(depth, cost) for depth in depths for cost in check_costs(self.complexity_costs)]
-        path = whole.solve_all(settings)
+        folds = list(check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y, groups))
+        path = whole.path(depths, self.complexity_costs)
         settings = [(point.max_depth, point.complexity_cost) for point in path]
 
         # Threads will do: the search does not hold Python's lock.
@@ -106,9 +122,10 @@ class BaseOptimalTreeCV(BaseEstimator):
         self.best_params_ = self.cv_results_["params"][self.best_index_]
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
         self.best_estimator_ = path[self.best_index_].estimator
-        self.n_features_in_ = self.best_estimator_.n_features_in_
-        if hasattr(self.best_estimator_, "feature_names_in_"):
-            self.feature_names_in_ = self.best_estimator_.feature_names_in_
+        for name in ("n_features_in_", "feature_names_in_", "classes_"):
+            if hasattr(self.best_estimator_, name):
+                setattr(self, name, getattr(self.best_estimator_, name))
+        return self
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "best_estimator_")
@@ -235,28 +252,6 @@ class OptimalTreeClassifierCV(ClassifierMixin, BaseOptimalTreeCV):
 
     classes_: NDArray[Any]
 
-    @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: ArrayLike, y: ArrayLike, *, groups: ArrayLike | None = None) -> OptimalTreeClassifierCV:
-        """Choose the setting and keep the optimal tree for it.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples; numbers, without NaN or infinity.
-        y : array-like of shape (n_samples,)
-            Their labels: numbers or strings.
-        groups : array-like of shape (n_samples,), optional
-            For splitters that keep groups together.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        self._fit(X, y, groups, stratified=True)
-        self.classes_ = self.best_estimator_.classes_
-        return self
-
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Return the share of each class in the leaf that each sample reaches.
 
@@ -292,27 +287,6 @@ class OptimalTreeRegressorCV(RegressorMixin, BaseOptimalTreeCV):
     """
 
     _tree: ClassVar[type[BaseOptimalTree]] = OptimalTreeRegressor
-
-    @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: ArrayLike, y: ArrayLike, *, groups: ArrayLike | None = None) -> OptimalTreeRegressorCV:
-        """Choose the setting and keep the optimal tree for it.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples; numbers, without NaN or infinity.
-        y : array-like of shape (n_samples,)
-            The numbers to predict.
-        groups : array-like of shape (n_samples,), optional
-            For splitters that keep groups together.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        self._fit(X, y, groups, stratified=False)
-        return self
 
 
 def _score_fold(

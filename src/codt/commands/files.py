@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from io import BytesIO
 from pathlib import Path
@@ -58,6 +59,18 @@ def read_model_and_table(model: Path, data: Path) -> tuple[Any, pd.DataFrame]:
     if str(model) == str(data) == "-":
         raise typer.BadParameter("the model and the data cannot both come from standard input.")
     return read_model(model), read_table(data)
+
+
+def check_place(path: Path | None) -> None:
+    """Refuse a file that cannot be written, before the work is done whose result it shall hold."""
+    if path is None or str(path) == "-":
+        return
+    folder = path.parent
+    if path.is_dir() or not folder.is_dir():
+        wrong = "it is a folder" if path.is_dir() else f"there is no folder {folder}"
+        raise typer.BadParameter(f"{path} cannot be written: {wrong}", param_hint="--out")
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise typer.BadParameter(f"{path} cannot be written: permission denied", param_hint="--out")
 
 
 def write_text(path: Path | None, text: str) -> None:

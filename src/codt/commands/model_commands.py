@@ -12,7 +12,7 @@ import pandas as pd
 import typer
 
 from codt.certificate import verify as verify_model
-from codt.commands.files import features_of, read_model, read_model_and_table, split_target, write_text
+from codt.commands.files import check_place, features_of, read_model, read_model_and_table, split_target, write_text
 from codt.explain.page import explanation_page
 from codt.pictures.svg import tree_svg
 
@@ -30,9 +30,9 @@ def predict(
     out: Out = None,
     proba: Annotated[bool, typer.Option(help="The share of every class instead of the class.")] = False,
 ) -> None:
-    """Predict every row of a table; the result is CSV, one row for each.
+    """Predict every row of a table.
 
-    Columns that the model does not know are not looked at.
+    The result is CSV, one row for each. Columns that the model does not know are not looked at.
     """
     fitted, table = read_model_and_table(model, data)
     X = features_of(fitted, table, data)
@@ -65,7 +65,10 @@ def show(
     out: Out = None,
     form: Annotated[Form, typer.Option("--as", help="What to show the tree as.")] = Form.text,
 ) -> None:
-    """Show the tree of a model: as text with what is proven, or as Python, SQL, Graphviz or SVG."""
+    """Show the tree of a model.
+
+    As text with what is proven, or as Python, SQL, Graphviz or SVG.
+    """
     fitted = read_model(model)
     try:
         write_text(out, _shown(fitted, form))
@@ -89,9 +92,10 @@ def verify(
         bool, typer.Option("--enumerate", help="Also find the optimum by trying every tree; for small data only.")
     ] = False,
 ) -> None:
-    """Check a model against the data it was fitted to: its loss from the tree alone, and all that it claims.
+    """Check a model against its data.
 
-    The exit code is 0 if everything fits and 1 if something does not.
+    The loss is computed from the tree and the data alone, and all that the model claims is compared with it. The exit
+    code is 0 if everything fits and 1 if something does not.
     """
     fitted, table = read_model_and_table(model, data)
     X, y = split_target(table, target, data)
@@ -110,11 +114,13 @@ def explain(
     target: Target,
     out: Annotated[Path, typer.Option(help="The page to write; - for standard output.")] = Path("tree.html"),
 ) -> None:
-    """Write one page of HTML that explains a model: open it in a browser, no server or network is needed.
+    """Write a page that explains a model.
 
-    It shows the tree, to be folded and unfolded, the rule and the samples of every node, how the search went, and
-    the tree that CART finds for the same data beside it.
+    It is one file of HTML, to be opened in a browser; no server or network is needed. It shows the tree, to be folded
+    and unfolded, the rule and the samples of every node, how the search went, and the tree that CART finds for the
+    same data beside it.
     """
+    check_place(out)
     fitted, table = read_model_and_table(model, data)
     X, y = split_target(table, target, data)
     try:

@@ -12,16 +12,18 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
-from codt.explain.rules import rule
-from codt.export.naming import feature_names, predictions
+from codt.explain.rules import rules
+from codt.export.naming import FeatureNames
 from codt.interop import from_sklearn
-from codt.pictures.layout import colour, spreads
+from codt.pictures.layout import class_names, colour, prediction_texts, spreads
 from codt.pictures.notebook import facts
-from codt.structure import decision_path, parents
-from codt.validation import as_column, check_features
+from codt.structure import decision_path, loss_unit, parents
+from codt.validation import Floats, as_column, check_features
 
 # Row numbers listed for a node; the page says how many more there are.
 MOST_ROWS = 60
+# Changes of a bound in the picture of the search, which is not as many pixels wide; long searches have millions.
+MOST_CHANGES = 1000
 
 
 def explanation_page(model: Any, X: ArrayLike, y: ArrayLike, *, target_name: str = "target") -> str:
@@ -48,27 +50,27 @@ def explanation_page(model: Any, X: ArrayLike, y: ArrayLike, *, target_name: str
     True
     """
     check_is_fitted(model)
+    if model.tree_.value.shape[1] > 1 and model.tree_.task == "regression":
+        raise ValueError(f"model predicts {model.tree_.value.shape[1]} numbers at once; expected one.")
     samples = check_features(X)
     labels = as_column(y, samples)
     classes = getattr(model, "classes_", np.empty(0)).tolist()
     unknown = set(labels.tolist()) - set(classes) if classes else set()
     if unknown:
         raise ValueError(f"y holds the label {min(unknown, key=str)!r}, which the model does not know.")
-    make = DecisionTreeClassifier if model.tree_.task == "classification" else DecisionTreeRegressor
     # CART has no trees of depth 0; what it would be is the same leaf.
-    cart = (
-        model if model.max_depth == 0 else from_sklearn(make(max_depth=model.max_depth, random_state=0).fit(X, labels))
-    )
+    cart = model if model.max_depth == 0 else _cart(model, X, labels)
+    title = "Optimal tree" if model.status_ == "optimal" else "Best tree found"
     data = {
         "task": model.tree_.task,
         "target": target_name,
-        "classes": [str(name) for name in classes],
+        "classes": class_names(model),
         "colours": [colour(index) for index in range(len(classes))],
         "trees": [
-            _tree_data(model, X, samples, labels, classes) | {"title": "Optimal tree", "facts": facts(model)},
+            _tree_data(model, X, samples, labels, classes) | {"title": title, "facts": facts(model)},
             _tree_data(cart, X, samples, labels, classes) | {"title": "CART", "facts": _cart_facts(cart)},
         ],
-        "trace": np.asarray(model.trace_).tolist(),
+        "trace": _thinned(np.asarray(model.trace_)).tolist(),
         "status": model.status_,
         "gap": model.gap_,
     }
@@ -94,10 +96,27 @@ def _filled(piece: str, parts: dict[str, str]) -> str:
     return piece
 
 
+def _cart(model: Any, X: ArrayLike, labels: NDArray[Any]) -> Any:
+    """Return the tree that CART finds for the same data under the same limits; it knows no costs."""
+    shared = ["max_depth", "min_samples_leaf", "min_weight_fraction_leaf"]
+    make = DecisionTreeRegressor
+    if model.tree_.task == "classification":
+        make, shared = DecisionTreeClassifier, [*shared, "class_weight"]
+    return from_sklearn(make(random_state=0, **{name: getattr(model, name) for name in shared}).fit(X, labels))
+
+
+def _thinned(trace: Floats) -> Floats:
+    """Return the rows of a trace that a picture can show: all better trees, and of the other changes a selection."""
+    if len(trace) <= MOST_CHANGES:
+        return trace
+    better = np.flatnonzero(np.diff(trace[:, 3], prepend=np.inf))
+    some = np.linspace(0, len(trace) - 1, MOST_CHANGES).astype(np.intp)
+    return trace[np.union1d(better, some)]
+
+
 def _cart_facts(cart: Any) -> list[tuple[str, str]]:
-    unit = "misclassified" if cart.tree_.task == "classification" else "squared error"
     return [
-        ("loss", f"{cart.loss_:.6g} {unit}"),
+        ("loss", f"{cart.loss_:.6g} {loss_unit(cart.tree_)}"),
         ("leaves", str(cart.tree_.n_leaves)),
         ("depth", str(cart.tree_.depth)),
     ]
@@ -107,16 +126,16 @@ def _tree_data(model: Any, X: Any, samples: NDArray[Any], labels: NDArray[Any], 
     tree = model.tree_
     # CART knows the classes of these data only, which may be fewer.
     places = [classes.index(name) for name in model.classes_.tolist()] if classes else []
-    names, results, above = feature_names(model), predictions(model), parents(tree)
+    names, results, above = FeatureNames(model), prediction_texts(model), parents(tree)
     # Column by column: which rows pass each node.
     passed = decision_path(tree, tree.apply(samples)).tocsc()
     predicted = model.predict(X)
     right = predicted == labels if tree.task == "classification" else None
     spread = spreads(tree) if tree.task == "regression" else None
+    conditions = rules(model)
     nodes = []
     for node in tree:
         rows = passed.indices[passed.indptr[node.index] : passed.indptr[node.index + 1]]
-        result = results[node.index]
         counts = [0.0] * len(classes)
         for place, count in zip(places, node.value.tolist(), strict=False):
             counts[place] = count
@@ -127,12 +146,12 @@ def _tree_data(model: Any, X: Any, samples: NDArray[Any], labels: NDArray[Any], 
                 "leaf": node.is_leaf,
                 "yes": bool(node.index and int(tree.left[above[node.index]]) == node.index),
                 "test": "" if node.is_leaf else f"{names[node.feature]} ≤ {node.threshold:.6g}",
-                "prediction": f"{result:.6g}" if isinstance(result, float) else str(result),
+                "prediction": results[node.index],
                 "n": node.n_samples,
                 "loss": node.loss,
                 "counts": counts or None,
                 "spread": None if spread is None else spread[node.index].tolist(),
-                "rule": rule(model, node.index),
+                "rule": conditions[node.index],
                 "rows": rows[:MOST_ROWS].tolist(),
                 "n_rows": len(rows),
                 "n_right": None if right is None else int(right[rows].sum()),

@@ -1,12 +1,16 @@
-"""The rule of a node: what a sample has to meet to get there."""
+"""The rules of nodes: what a sample has to meet to get there."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from codt.export.naming import feature_names
+import numpy as np
+from numpy.typing import NDArray
+
+from codt.export.naming import FeatureNames
 from codt.structure import parents
+from codt.tree import Tree
 
 
 def rule(model: Any, node: int) -> list[str]:
@@ -26,11 +30,26 @@ def rule(model: Any, node: int) -> list[str]:
     >>> [rule(model, leaf) for leaf in sorted(set(model.apply([[1], [2], [3]]).tolist()))]
     [['x[0] <= 1.5'], ['1.5 < x[0] <= 2.5'], ['x[0] > 2.5']]
     """
-    tree = model.tree_
+    tree: Tree = model.tree_
     if not 0 <= node < tree.node_count:
         raise ValueError(f"node={node!r}: expected a number from 0 to {tree.node_count - 1}.")
-    above = parents(tree)
-    names = feature_names(model)
+    return _rule(tree, FeatureNames(model), parents(tree), node)
+
+
+def rules(model: Any) -> list[list[str]]:
+    """Return the rules of all nodes, as :func:`rule` gives each.
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeClassifier
+    >>> rules(OptimalTreeClassifier(max_depth=1).fit([[1], [2], [3]], ["a", "a", "b"]))
+    [[], ['x[0] <= 2.5'], ['x[0] > 2.5']]
+    """
+    names, above = FeatureNames(model), parents(model.tree_)
+    return [_rule(model.tree_, names, above, node) for node in range(model.tree_.node_count)]
+
+
+def _rule(tree: Tree, names: FeatureNames, above: NDArray[np.intp], node: int) -> list[str]:
     path = []
     while node != 0:
         path.append((int(above[node]), node))

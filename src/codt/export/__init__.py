@@ -1,7 +1,8 @@
 """A fitted tree in other forms: Graphviz, JSON and back, Python source, SQL."""
 
 from codt.export.graphviz import to_graphviz
-from codt.export.json_model import from_json, to_json
+from codt.export.json_reader import from_json
+from codt.export.json_writer import to_json
 from codt.export.python_source import to_python
 from codt.export.sql import to_sql
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from codt.export.naming import feature_names, predictions
+from codt.export.naming import FeatureNames, predictions
 from codt.tree import LEAF
 
 
@@ -34,7 +34,7 @@ def to_graphviz(model: Any) -> str:
     """
     check_is_fitted(model)
     tree = model.tree_
-    names, results = feature_names(model), predictions(model)
+    names, results = FeatureNames(model), predictions(model)
     lines = [
         "digraph tree {",
         '  node [shape=box, style="rounded,filled", fillcolor="#f4f6fa", fontname="Helvetica"];',

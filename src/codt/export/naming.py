@@ -2,22 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from codt.structure import predicted_codes
 
 
-def feature_names(model: Any) -> list[str]:
-    """Return the names of the features, or ``x[0]``, ``x[1]``, ... where there are none.
+class FeatureNames(Sequence[str]):
+    """The names of the features, or ``x[0]``, ``x[1]``, ... where there are none.
+
+    Each is made when it is asked for: a tree tests a few features, of which there may be millions.
+
+    Parameters
+    ----------
+    model : OptimalTreeClassifier or OptimalTreeRegressor
+        A fitted estimator.
 
     Examples
     --------
     >>> from codt import OptimalTreeClassifier
-    >>> feature_names(OptimalTreeClassifier().fit([[1, 2], [3, 4]], [0, 1]))
+    >>> list(FeatureNames(OptimalTreeClassifier().fit([[1, 2], [3, 4]], [0, 1])))
     ['x[0]', 'x[1]']
     """
-    known = getattr(model, "feature_names_in_", None)
-    return [f"x[{i}]" for i in range(model.n_features_in_)] if known is None else [str(name) for name in known]
+
+    def __init__(self, model: Any) -> None:
+        self._known = getattr(model, "feature_names_in_", None)
+        self._count = int(model.n_features_in_)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[i] for i in range(self._count)[index]]
+        place = range(self._count)[index]
+        return f"x[{place}]" if self._known is None else str(self._known[place])
 
 
 def predictions(model: Any) -> list[Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from codt.export.naming import feature_names, plain_label, predictions
+from codt.export.naming import FeatureNames, plain_label, predictions
 from codt.tree import LEAF
 
 # Python reads at most 100 levels of indentation.
@@ -45,7 +45,7 @@ def to_python(model: Any, function_name: str = "predict") -> str:
     tree = model.tree_
     if tree.depth > MOST_LEVELS:
         raise ValueError(f"to_python: the tree's depth is {tree.depth}; Python allows for {MOST_LEVELS}.")
-    names = feature_names(model)
+    names = FeatureNames(model)
     results = [_literal(result) for result in predictions(model)]
     used = sorted({int(feature) for feature in tree.feature if feature != LEAF})
     # repr keeps whatever a name holds, such as the end of a line, inside the comment.

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from sklearn.utils.validation import check_is_fitted
 
 from codt._names import unknown_name
-from codt.export.naming import feature_names, plain_label, predictions
+from codt.export.naming import FeatureNames, plain_label, predictions
 from codt.tree import LEAF
 
 Dialect = Literal["ansi", "mysql"]
@@ -43,7 +43,7 @@ def to_sql(model: Any, *, dialect: Dialect = "ansi") -> str:
     if dialect not in _QUOTES:
         raise unknown_name("dialect", dialect, _QUOTES)
     tree = model.tree_
-    names = [_identifier(name, dialect) for name in feature_names(model)]
+    names = FeatureNames(model)
     results = predictions(model)
     if isinstance(results[0], list):
         raise ValueError(f"to_sql: the tree predicts {len(results[0])} numbers at once; expected one.")
@@ -55,7 +55,7 @@ def to_sql(model: Any, *, dialect: Dialect = "ansi") -> str:
 
     def open_case(node: int, level: int) -> None:
         margin = "  " * level
-        name, threshold = names[tree.feature[node]], repr(float(tree.threshold[node]))
+        name, threshold = _identifier(names[tree.feature[node]], dialect), repr(float(tree.threshold[node]))
         pending.append((f"{margin}WHEN {name} > {threshold} THEN ", int(tree.right[node]), level))
         pending.append((f"{margin}WHEN {name} <= {threshold} THEN ", int(tree.left[node]), level))
 

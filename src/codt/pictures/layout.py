@@ -13,12 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from codt.export.naming import feature_names, predictions
+from codt._names import printable
+from codt.export.naming import FeatureNames, predictions
 from codt.structure import parents
 from codt.tree import LEAF, Tree
 from codt.validation import Floats
 
 ELLIPSIS = "…"
+
+# Classes beyond these are not listed under a picture, which says so.
+MOST_LISTED = 24
 
 # Colours that people who see few colours can tell apart (Okabe and Ito), then whatever is left.
 _COLOURS = (
@@ -94,7 +98,7 @@ def place(model: Any) -> list[Placed]:
     [(0.5, 0, 'x[0]'), (0.0, 1, 'a'), (1.0, 1, 'b')]
     """
     tree: Tree = model.tree_
-    names, results = feature_names(model), predictions(model)
+    names, results = FeatureNames(model), prediction_texts(model)
     across = np.zeros(tree.node_count)
     leaves = np.flatnonzero(tree.feature == LEAF)
     across[leaves] = np.arange(len(leaves))
@@ -105,8 +109,6 @@ def place(model: Any) -> list[Placed]:
     placed = []
     for node in tree:
         above = int(parent[node.index])
-        result = results[node.index]
-        shown = f"{result:.6g}" if isinstance(result, float) else str(result)
         placed.append(
             Placed(
                 index=node.index,
@@ -115,12 +117,66 @@ def place(model: Any) -> list[Placed]:
                 parent=above,
                 is_leaf=node.is_leaf,
                 is_left=above >= 0 and int(tree.left[above]) == node.index,
-                title=shown if node.is_leaf else names[node.feature],
+                title=results[node.index] if node.is_leaf else printable(names[node.feature]),
                 test="" if node.is_leaf else f"≤ {node.threshold:.6g}",
                 facts=(f"n = {node.n_samples}", f"loss {node.loss:.4g}"),
             )
         )
     return placed
+
+
+def prediction_texts(model: Any) -> list[str]:
+    """Return what every node predicts, were it a leaf, as it is shown.
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeRegressor
+    >>> prediction_texts(OptimalTreeRegressor(max_depth=0).fit([[1], [2], [3]], [0.0, 0.0, 1.0]))
+    ['0.333333']
+    """
+    return [_shown(result) for result in predictions(model)]
+
+
+def _shown(result: object) -> str:
+    if isinstance(result, list):
+        return ", ".join(map(_shown, result))
+    return f"{result:.6g}" if isinstance(result, float) else printable(str(result))
+
+
+def class_names(model: Any) -> list[str]:
+    """Return what the classes are called in a legend; in regression there are none.
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeClassifier
+    >>> class_names(OptimalTreeClassifier(max_depth=0).fit([[1], [2]], ["a", "b"]))
+    ['a', 'b']
+    """
+    return [printable(str(name)) for name in getattr(model, "classes_", ())]
+
+
+def listed_classes(names: list[str]) -> tuple[list[str], str]:
+    """Return the classes that a legend lists, and what it says of the others.
+
+    Examples
+    --------
+    >>> listed_classes(["a", "b"]), listed_classes(["a"] * 30)[1]
+    ((['a', 'b'], ''), 'and 6 more classes')
+    """
+    more = len(names) - MOST_LISTED
+    return names[:MOST_LISTED], f"and {more} more classes" if more > 0 else ""
+
+
+def legend_columns(names: list[str], room: float, least: float, measure: Callable[[str], float]) -> tuple[int, float]:
+    """Return how many columns a legend has, and how wide they are: as the longest name needs, if there is room.
+
+    Examples
+    --------
+    >>> legend_columns(["a", "b"], 100, 30, len), legend_columns(["a" * 60], 100, 30, len)
+    ((3, 30), (1, 60))
+    """
+    wide = min(max([least, *map(measure, names)]), max(room, least))
+    return max(1, int(room / wide)), wide
 
 
 def shares(tree: Tree) -> Floats:
@@ -136,10 +192,11 @@ def shares(tree: Tree) -> Floats:
     return share
 
 
-def spreads(tree: Tree) -> Floats:
+def spreads(tree: Tree) -> Floats | None:
     """Return where every node of a regression tree stands: mean less, mean, and mean plus one standard deviation.
 
-    All are scaled to the range from 0 to 1 that the nodes span together.
+    All are scaled to the range from 0 to 1 that the nodes span together. None if the tree predicts several numbers,
+    which have no scale in common.
 
     Examples
     --------
@@ -149,12 +206,41 @@ def spreads(tree: Tree) -> Floats:
            [0. , 0. , 0. ],
            [1. , 1. , 1. ]])
     """
+    if tree.value.shape[1] > 1:
+        return None
     mean = tree.value[:, 0]
-    deviation = np.sqrt(tree.loss / tree.n_samples)
+    deviation = np.sqrt(tree.loss / tree.weight)
     ends = np.stack([mean - deviation, mean, mean + deviation], axis=1)
     low, high = float(ends.min()), float(ends.max())
     scaled: Floats = (ends - low) / (high - low) if high > low else np.full_like(ends, 0.5)
     return scaled
+
+
+def box_lines(node: Placed, width: float, measure: Callable[[str], float]) -> list[tuple[str, bool]]:
+    """Return the lines of text in a node's box, and of each whether it is bold: what decides is.
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeClassifier
+    >>> box_lines(place(OptimalTreeClassifier(max_depth=1).fit([[1], [2]], ["a", "b"]))[0], 20, len)
+    [('x[0]', False), ('≤ 1.5', True), ('n = 2, loss 1', False)]
+    """
+    lines = [(line, node.is_leaf) for line in fit_text(node.title, width, 2, measure)]
+    if node.test:
+        lines.append((node.test, True))
+    return lines + [(line, False) for line in fact_lines(node, width, measure)]
+
+
+def most_lines(nodes: list[Placed], width: float, measure: Callable[[str], float]) -> int:
+    """Return how many lines of text the fullest box holds, which is how tall all of them have to be.
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeClassifier
+    >>> most_lines(place(OptimalTreeClassifier(max_depth=1).fit([[1], [2]], ["a", "b"])), 20, len)
+    3
+    """
+    return max(len(box_lines(node, width, measure)) for node in nodes)
 
 
 def fact_lines(node: Placed, width: float, measure: Callable[[str], float]) -> list[str]:

@@ -6,6 +6,10 @@ from html import escape
 from typing import Any
 
 from codt.pictures.svg import tree_svg
+from codt.structure import loss_unit
+
+# How much smaller a picture may become before it is scrolled instead: letters of 7 pixels.
+SMALLEST = 0.6
 
 
 def facts(model: Any) -> list[tuple[str, str]]:
@@ -17,8 +21,7 @@ def facts(model: Any) -> list[tuple[str, str]]:
     >>> facts(OptimalTreeClassifier(max_depth=1).fit([[1], [2]], ["a", "b"]))[:2]
     [('status', 'optimal'), ('loss', '0 misclassified')]
     """
-    unit = "misclassified" if model.tree_.task == "classification" else "squared error"
-    rows = [("status", str(model.status_)), ("loss", f"{model.loss_:.6g} {unit}")]
+    rows = [("status", str(model.status_)), ("loss", f"{model.loss_:.6g} {loss_unit(model.tree_)}")]
     if model.penalty_:
         rows.append(("objective", f"{model.objective_:.6g} with {model.penalty_:.4g} for every split"))
     rows += [("lower bound", f"{model.lower_bound_:.6g}"), ("gap", f"{model.gap_:.2%}")]
@@ -55,10 +58,15 @@ def fitted_html(model: Any) -> str:
     >>> fitted_html(OptimalTreeClassifier(max_depth=1).fit([[1], [2]], ["a", "b"])).count("<svg")
     1
     """
+    # Wide trees are drawn smaller, down to what can still be read; what does not fit then can be scrolled to.
+    picture = tree_svg(model)
+    width = int(picture.split('width="', 1)[1].split('"', 1)[0])
+    fitted = f'style="width:100%;height:auto;min-width:{SMALLEST * width:.0f}px;max-width:{width}px" '
+    picture = picture.replace("<svg ", f"<svg {fitted}", 1)
     return (
         '<div class="codt-model" style="display:flex;gap:18px;align-items:flex-start;'
         'background:#ffffff;color:#1c2430;font-family:Helvetica,Arial,sans-serif;padding:8px">'
-        f'<div style="overflow:auto;min-width:0">{tree_svg(model)}</div>'
+        f'<div style="overflow:auto;min-width:0;flex:0 1 {width}px">{picture}</div>'
         f'<div style="flex:none"><div style="font-weight:bold;margin-bottom:4px">{escape(type(model).__name__)}</div>'
         f"{facts_table(model)}</div></div>"
     )

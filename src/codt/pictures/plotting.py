@@ -8,14 +8,25 @@ from typing import Any, Literal
 from sklearn.utils.validation import check_is_fitted
 
 from codt._names import unknown_name
-from codt.pictures.layout import Placed, colour, fact_lines, fit_text, place, shares, spreads
+from codt.pictures.layout import (
+    Placed,
+    box_lines,
+    class_names,
+    colour,
+    fit_text,
+    legend_columns,
+    listed_classes,
+    most_lines,
+    place,
+    shares,
+    spreads,
+)
 
 # Inches in a figure of our own; the same in proportion in a figure of the user's.
-SLOT, BOX, TALL, GAP = 1.6, 1.48, 1.08, 0.42
+SLOT, BOX, GAP = 1.6, 1.48, 0.42
+LINE, ROOM = 0.168, 0.14  # of a line of text, and beside the lines in a box
+LEGEND_COLUMN = 1.9
 FONT_POINTS = 9.0
-LINES = 6  # of text in a box, the bar included
-
-MOST_LISTED = 24
 
 
 def plot_tree(model: Any, ax: Any = None) -> Any:
@@ -48,10 +59,13 @@ def plot_tree(model: Any, ax: Any = None) -> Any:
     plt = _pyplot("plot_tree")
     nodes = place(model)
     wide = SLOT * max(1, model.tree_.n_leaves)
-    tall = model.tree_.depth * (TALL + GAP) + TALL + 0.1
-    names = [str(name) for name in model.classes_] if model.tree_.task == "classification" else []
-    columns = max(1, int(wide / 1.9))
-    rows = -(-min(len(names), MOST_LISTED + 1) // columns)
+    # The bar is as tall as a line.
+    box_tall = 0.24 + LINE * most_lines(nodes, BOX - ROOM, _inches)
+    tall = model.tree_.depth * (box_tall + GAP) + box_tall + 0.1
+    names = class_names(model)
+    listed, more = listed_classes(names)
+    columns, step = legend_columns(listed, wide, LEGEND_COLUMN, lambda name: _inches(name) + 0.35)
+    rows = -(-(len(listed) + bool(more)) // columns)
     tall += 0.25 * rows
     if ax is None:
         _, ax = plt.subplots(figsize=(max(wide, 3.0) + 0.2, tall + 0.2), layout="none")
@@ -62,7 +76,7 @@ def plot_tree(model: Any, ax: Any = None) -> Any:
     box = ax.get_window_extent()
     # How much of an inch one of our inches is in these axes.
     scale = min(box.width / (max(wide, 2.8) + 0.2), box.height / (tall + 0.1)) / ax.figure.dpi
-    pen = _Pen(ax, FONT_POINTS * min(1.0, scale), scale)
+    pen = _Pen(ax, FONT_POINTS * min(1.0, scale), scale, box_tall)
     by_index = {node.index: node for node in nodes}
     for node in nodes:
         if node.parent >= 0:
@@ -70,21 +84,26 @@ def plot_tree(model: Any, ax: Any = None) -> Any:
     bars = shares(model.tree_) if names else spreads(model.tree_)
     for node in nodes:
         pen.box(node)
-        (pen.class_bar if names else pen.spread_bar)(node, bars[node.index])
-    pen.legend(names, columns, -tall + 0.25 * rows)
+        if bars is not None:
+            (pen.class_bar if names else pen.spread_bar)(node, bars[node.index])
+    pen.legend(listed, more, columns, step, -tall + 0.25 * rows)
     return ax
 
 
 class _Pen:
     """Draws in our inches, from the upper left corner."""
 
-    def __init__(self, ax: Any, points: float, scale: float) -> None:
+    def __init__(self, ax: Any, points: float, scale: float, tall: float) -> None:
         self.ax = ax
+        self.tall = tall
         self.points = points
         self.scale = scale
 
+    def top(self, node: Placed) -> float:
+        return -node.depth * (self.tall + GAP)
+
     def width(self, text: str) -> float:
-        return _text_width(text) * self.points / FONT_POINTS / 72 / self.scale
+        return _inches(text) * self.points / FONT_POINTS / self.scale
 
     def text(self, x: float, y: float, text: str, **style: Any) -> None:
         style = {"ha": "center", "va": "center", "fontsize": self.points, "color": "#1c2430", **style}
@@ -93,7 +112,7 @@ class _Pen:
 
     def edge(self, parent: Placed, node: Placed) -> None:
         start, end = _centre(parent), _centre(node)
-        from_y, to_y = _top(parent) - TALL, _top(node)
+        from_y, to_y = self.top(parent) - self.tall, self.top(node)
         turn = from_y - GAP / 2
         self.ax.plot([start, start, end, end], [from_y, turn, turn, to_y], color="#9aa4b2", linewidth=1, zorder=0)
         align, shift, word = ("right", -0.05, "yes") if node.is_left else ("left", 0.05, "no")
@@ -105,29 +124,22 @@ class _Pen:
         fill = "#eef6ef" if node.is_leaf else "#f4f6fa"
         self.ax.add_patch(
             FancyBboxPatch(
-                (_centre(node) - BOX / 2 + 0.06, _top(node) - TALL + 0.06),
+                (_centre(node) - BOX / 2 + 0.06, self.top(node) - self.tall + 0.06),
                 BOX - 0.12,
-                TALL - 0.12,
+                self.tall - 0.12,
                 boxstyle="round,pad=0.06",
                 facecolor=fill,
                 edgecolor="#9aa4b2",
             )
         )
-        lines = [
-            (line, "bold" if node.is_leaf else "normal") for line in fit_text(node.title, BOX - 0.16, 2, self.width)
-        ]
-        if node.test:
-            lines.append((node.test, "bold"))
-        lines += [(line, "normal") for line in fact_lines(node, BOX - 0.12, self.width)]
-        step = (TALL - 0.24) / (LINES - 1)
-        for row, (line, weight) in enumerate(lines):
-            self.text(_centre(node), _top(node) - 0.12 - step * row, line, fontweight=weight)
+        for row, (line, bold) in enumerate(box_lines(node, BOX - ROOM, self.width)):
+            self.text(_centre(node), self.top(node) - 0.12 - LINE * row, line, fontweight="bold" if bold else "normal")
 
     def bar(self, node: Placed, start: float, width: float, **style: Any) -> None:
         from matplotlib.patches import Rectangle  # noqa: PLC0415 - optional
 
         room = BOX - 0.2
-        place = (_centre(node) - room / 2 + start * room, _top(node) - TALL + style.pop("bottom", 0.06))
+        place = (_centre(node) - room / 2 + start * room, self.top(node) - self.tall + style.pop("bottom", 0.06))
         self.ax.add_patch(Rectangle(place, width * room, style.pop("tall", 0.1), linewidth=0, zorder=2, **style))
 
     def class_bar(self, node: Placed, share: Any) -> None:
@@ -143,17 +155,14 @@ class _Pen:
         self.bar(node, low, max(high - low, 0.005), facecolor="#9cc3e0")
         self.bar(node, min(mean, 0.985), 0.015, facecolor="#0072b2")
 
-    def legend(self, names: list[str], columns: int, top: float) -> None:
+    def legend(self, names: list[str], more: str, columns: int, step: float, top: float) -> None:
         from matplotlib.patches import Rectangle  # noqa: PLC0415 - optional
 
-        entries = names[:MOST_LISTED]
-        if len(names) > MOST_LISTED:
-            entries.append(f"and {len(names) - MOST_LISTED} more classes")
-        for index, name in enumerate(entries):
-            x, y = 0.05 + index % columns * 1.9, top - 0.12 - index // columns * 0.25
-            if index < MOST_LISTED:
+        for index, name in enumerate([*names, more] if more else names):
+            x, y = 0.05 + index % columns * step, top - 0.12 - index // columns * 0.25
+            if index < len(names):
                 self.ax.add_patch(Rectangle((x, y - 0.06), 0.12, 0.12, facecolor=colour(index), linewidth=0))
-            for line in fit_text(name, 1.6, 1, self.width):
+            for line in fit_text(name, step - 0.3, 1, self.width):
                 self.text(x + 0.2, y, line, ha="left")
 
 
@@ -161,20 +170,16 @@ def _centre(node: Placed) -> float:
     return (node.x + 0.5) * SLOT
 
 
-def _top(node: Placed) -> float:
-    return -node.depth * (TALL + GAP)
-
-
 @lru_cache(maxsize=4096)
-def _text_width(text: str) -> float:
-    """Return the width of a text in points, as bold as texts get here."""
+def _inches(text: str) -> float:
+    """Return the width of a text at its full size, as bold as texts get here."""
     from matplotlib.font_manager import FontProperties  # noqa: PLC0415 - optional
     from matplotlib.textpath import TextPath  # noqa: PLC0415
 
     if not text.strip():
         return 0.0
     path = TextPath((0, 0), text.replace("$", r"\$"), size=FONT_POINTS, prop=FontProperties(weight="bold"))
-    return float(path.get_extents().x1)
+    return float(path.get_extents().x1) / 72
 
 
 def plot_trace(model: Any, ax: Any = None, *, x: Literal["seconds", "expansions"] = "seconds") -> Any:

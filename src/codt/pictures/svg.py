@@ -8,16 +8,26 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from codt.pictures.layout import Placed, colour, fact_lines, fit_text, place, shares, spreads
+from codt.pictures.layout import (
+    Placed,
+    box_lines,
+    class_names,
+    colour,
+    fit_text,
+    legend_columns,
+    listed_classes,
+    most_lines,
+    place,
+    shares,
+    spreads,
+)
 
 # Pixels.
-SLOT, BOX, TALL, GAP, MARGIN = 152, 140, 97, 40, 10
+SLOT, BOX, GAP, MARGIN = 152, 140, 40, 10
 LINE, FONT = 14, 12
+BAR_ROOM = 27  # above and below the bar in a box
 INNER = BOX - 14  # what is left for text and bars
 LEGEND_COLUMN = 180
-
-# Classes beyond these are not listed under the picture, which says so.
-MOST_LISTED = 24
 
 
 def tree_svg(model: Any) -> str:
@@ -41,8 +51,9 @@ def tree_svg(model: Any) -> str:
     nodes = place(model)
     by_index = {node.index: node for node in nodes}
     wide = round(2 * MARGIN + max(1, model.tree_.n_leaves) * SLOT)
-    tall = 2 * MARGIN + model.tree_.depth * (TALL + GAP) + TALL
-    legend, legend_tall = _legend(model, wide, tall)
+    box_tall = BAR_ROOM + LINE * most_lines(nodes, INNER, text_width)
+    tall = 2 * MARGIN + model.tree_.depth * (box_tall + GAP) + box_tall
+    legend, legend_tall = _legend(class_names(model), wide, tall)
     wide = max(wide, LEGEND_COLUMN + 2 * MARGIN if legend else 0)
     bars = _class_bars(model) if model.tree_.task == "classification" else _spread_bars(model)
     parts = [
@@ -51,8 +62,8 @@ def tree_svg(model: Any) -> str:
         ' class="codt-tree" role="img" aria-label="decision tree">',
         f'<rect width="{wide}" height="{tall + legend_tall}" fill="#ffffff"/>',
     ]
-    parts += [_edge(by_index[node.parent], node) for node in nodes if node.parent >= 0]
-    parts += [_box(node, bars[node.index]) for node in nodes]
+    parts += [_edge(by_index[node.parent], node, box_tall) for node in nodes if node.parent >= 0]
+    parts += [_box(node, bars[node.index], box_tall) for node in nodes]
     return "\n".join([*parts, *legend, "</svg>"])
 
 
@@ -83,13 +94,14 @@ def _centre(node: Placed) -> float:
     return MARGIN + (node.x + 0.5) * SLOT
 
 
-def _top(node: Placed) -> float:
-    return float(MARGIN + node.depth * (TALL + GAP))
+def _top(node: Placed, tall: int) -> float:
+    return float(MARGIN + node.depth * (tall + GAP))
 
 
-def _edge(parent: Placed, node: Placed) -> str:
+def _edge(parent: Placed, node: Placed, tall: int) -> str:
     start, end = _centre(parent), _centre(node)
-    from_y, turn, to_y = _top(parent) + TALL, _top(parent) + TALL + GAP / 2, _top(node)
+    from_y, to_y = _top(parent, tall) + tall, _top(node, tall)
+    turn = from_y + GAP / 2
     anchor, shift, word = ("end", -5, "yes") if node.is_left else ("start", 5, "no")
     return (
         f'<path d="M{start:g} {from_y:g}V{turn:g}H{end:g}V{to_y:g}" fill="none" stroke="#9aa4b2"/>'
@@ -97,24 +109,19 @@ def _edge(parent: Placed, node: Placed) -> str:
     )
 
 
-def _box(node: Placed, bar: str) -> str:
-    left, top = _centre(node) - BOX / 2, _top(node)
-    title = fit_text(node.title, INNER, 2, text_width)
-    lines = [(line, "bold" if node.is_leaf else "normal") for line in title]
-    if node.test:
-        lines.append((node.test, "bold"))
-    lines += [(line, "normal") for line in fact_lines(node, INNER, text_width)]
+def _box(node: Placed, bar: str, tall: int) -> str:
+    left, top = _centre(node) - BOX / 2, _top(node, tall)
     texts = "".join(
-        f'<text x="{BOX / 2:g}" y="{LINE * (row + 1) + 2}" text-anchor="middle" font-weight="{weight}"'
-        f' fill="#1c2430">{escape(line)}</text>'
-        for row, (line, weight) in enumerate(lines)
+        f'<text x="{BOX / 2:g}" y="{LINE * (row + 1) + 2}" text-anchor="middle"'
+        f' font-weight="{"bold" if bold else "normal"}" fill="#1c2430">{escape(line)}</text>'
+        for row, (line, bold) in enumerate(box_lines(node, INNER, text_width))
     )
     full = f"{node.title} {node.test}".strip() + f"\nnode {node.index}: {', '.join(node.facts)}"
     fill = "#eef6ef" if node.is_leaf else "#f4f6fa"
     return (
         f'<g transform="translate({left:g} {top:g})" class="node"><title>{escape(full)}</title>'
-        f'<rect width="{BOX}" height="{TALL}" rx="7" fill="{fill}" stroke="#9aa4b2"/>{texts}'
-        f'<g transform="translate({(BOX - INNER) / 2:g} {TALL - 18})">{bar}</g></g>'
+        f'<rect width="{BOX}" height="{tall}" rx="7" fill="{fill}" stroke="#9aa4b2"/>{texts}'
+        f'<g transform="translate({(BOX - INNER) / 2:g} {tall - 18})">{bar}</g></g>'
     )
 
 
@@ -133,32 +140,34 @@ def _class_bars(model: Any) -> list[str]:
 
 
 def _spread_bars(model: Any) -> list[str]:
+    scaled = spreads(model.tree_)
+    if scaled is None:
+        return [""] * model.tree_.node_count
     return [
         f'<rect y="5" width="{INNER}" height="1" fill="#c4cbd6"/>'
         f'<rect x="{low * INNER:.2f}" y="1" width="{max((high - low) * INNER, 1):.2f}" height="9" fill="#9cc3e0"/>'
         f'<rect x="{min(mean * INNER, INNER - 2):.2f}" width="2" height="11" fill="#0072b2"/>'
-        for low, mean, high in spreads(model.tree_)
+        for low, mean, high in scaled
     ]
 
 
-def _legend(model: Any, wide: int, tall: int) -> tuple[list[str], int]:
+def _legend(names: list[str], wide: int, tall: int) -> tuple[list[str], int]:
     """Return the list of the classes under the picture, and its height."""
-    if model.tree_.task == "regression":
+    if not names:
         return [], 0
-    columns = max(1, (wide - 2 * MARGIN) // LEGEND_COLUMN)
-    names = [str(name) for name in model.classes_[:MOST_LISTED]]
+    listed, more = listed_classes(names)
+    columns, step = legend_columns(listed, wide - 2 * MARGIN, LEGEND_COLUMN, lambda name: text_width(name) + 30)
     parts = []
-    for index, name in enumerate(names):
-        x = MARGIN + index % columns * LEGEND_COLUMN
+    for index, name in enumerate(listed):
+        x = MARGIN + index % columns * step
         y = tall + MARGIN + index // columns * 18
-        shown = fit_text(name, LEGEND_COLUMN - 30, 1, text_width) or [""]
+        shown = fit_text(name, step - 30, 1, text_width) or [""]
         parts.append(
-            f'<rect x="{x}" y="{y - 10}" width="11" height="11" fill="{colour(index)}"/>'
-            f'<text x="{x + 17}" y="{y}" fill="#1c2430">{escape(shown[0])}<title>{escape(name)}</title></text>'
+            f'<rect x="{x:g}" y="{y - 10}" width="11" height="11" fill="{colour(index)}"/>'
+            f'<text x="{x + 17:g}" y="{y}" fill="#1c2430">{escape(shown[0])}<title>{escape(name)}</title></text>'
         )
-    rows = -(-len(names) // columns)
-    if len(model.classes_) > MOST_LISTED:
-        more = f"and {len(model.classes_) - MOST_LISTED} more classes"
+    rows = -(-len(listed) // columns)
+    if more:
         parts.append(f'<text x="{MARGIN}" y="{tall + MARGIN + rows * 18}" fill="#1c2430">{more}</text>')
         rows += 1
     return parts, rows * 18 + MARGIN

@@ -1,0 +1,50 @@
+#include "bindings/names.hpp"
+
+#include "bindings/arrays.hpp"
+
+namespace codt::bindings {
+
+Terminal terminal_from(const std::string& name) {
+    if (name == "leaf") return Terminal::leaf;
+    if (name == "left-right") return Terminal::left_right;
+    if (name == "depth-two") return Terminal::depth_two;
+    refuse("terminal: expected one of leaf, left-right, depth-two, got '" + name + "'");
+}
+
+KernelPath kernel_from(const std::string& name) {
+    KernelPath path{};
+    if (name == "auto")
+        return best_kernel_path();
+    else if (name == "scalar")
+        path = KernelPath::scalar;
+    else if (name == "baseline")
+        path = KernelPath::baseline;
+    else if (name == "avx2")
+        path = KernelPath::avx2;
+    else if (name == "avx512")
+        path = KernelPath::avx512;
+    else
+        refuse("kernel: expected one of auto, scalar, baseline, avx2, avx512, got '" + name + "'");
+    if (!kernel_path_supported(path)) refuse("kernel: '" + name + "' is not supported by this processor");
+    return path;
+}
+
+const char* status_name(RunStatus status) {
+    switch (status) {
+        case RunStatus::optimal:
+            return "optimal";
+        case RunStatus::time_limit:
+            return "time-limit";
+        case RunStatus::expansion_limit:
+            return "expansion-limit";
+        case RunStatus::gap_limit:
+            return "gap-limit";
+        case RunStatus::memory_limit:
+            return "memory-limit";
+        case RunStatus::interrupted:
+            return "interrupted";
+    }
+    return "";
+}
+
+}  // namespace codt::bindings

@@ -1,0 +1,28 @@
+// How Python can stop the engine.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <exception>
+#include <optional>
+
+namespace codt::bindings {
+
+// Asks Python, now and then, whether a signal has arrived or a function wants to stop. An exception waits
+// here until the engine has stopped.
+class Poll {
+ public:
+    explicit Poll(nanobind::object function = nanobind::none());
+
+    bool operator()();
+    void rethrow() const;
+
+ private:
+    nanobind::object function_;
+    std::exception_ptr raised_;
+};
+
+// Seconds, None for no limit.
+double seconds_from(std::optional<double> time_limit);
+
+}  // namespace codt::bindings

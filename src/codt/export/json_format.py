@@ -1,0 +1,18 @@
+"""What the writer and the reader of the JSON format agree on; docs/model-format.md describes it."""
+
+FORMAT = "codt-model"
+VERSION = 1
+
+# A text whose tree is deeper, or that claims more features, is refused: what is done with a model takes time and
+# memory in proportion to both.
+MOST_LEVELS = 500
+MOST_FEATURES = 10_000_000
+
+LABEL_TYPES = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"),
+    *("str", "object"),
+)
+
+DOCUMENT = ("format", "version", "task", "n_features", "feature_names", "classes", "parameters", "result", "tree")
+RESULT = ("status", "loss", "objective", "penalty", "lower_bound", "n_expansions", "trace", "search_stats")
+TREE = (*("feature", "threshold", "left", "right", "n_samples", "weight", "loss", "value", "label", "below", "above"),)

@@ -1,0 +1,93 @@
+"""A fitted estimator as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from codt.export.json_format import FORMAT, LABEL_TYPES, MOST_LEVELS, RESULT, TREE, VERSION
+from codt.tree import Tree
+
+
+def to_json(model: Any) -> str:
+    """Write a fitted estimator as JSON; :func:`codt.from_json` reads it.
+
+    Kept are the tree, the names of features and classes, what is proven, the trace, and the parameters, except for
+    those that are Python objects (a strategy or a callback of one's own, a random state).
+
+    Parameters
+    ----------
+    model : OptimalTreeClassifier or OptimalTreeRegressor
+        A fitted estimator.
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeClassifier, from_json
+    >>> model = OptimalTreeClassifier(max_depth=1).fit([[1], [2], [5]], ["a", "a", "b"])
+    >>> from_json(to_json(model)).tree_ == model.tree_
+    True
+    """
+    check_is_fitted(model)
+    tree: Tree = model.tree_
+    if tree.depth > MOST_LEVELS:
+        raise ValueError(f"to_json: the tree's depth is {tree.depth}; expected at most {MOST_LEVELS}.")
+    names = getattr(model, "feature_names_in_", None)
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "task": tree.task,
+        "n_features": int(model.n_features_in_),
+        "feature_names": None if names is None else [str(name) for name in names],
+        "classes": _classes(model.classes_) if tree.task == "classification" else None,
+        "parameters": _parameters(model.get_params(deep=False)),
+        # Errors are counted in whole numbers, other losses are not: in the file all of them are the same.
+        "result": {name: _plain(getattr(model, f"{name}_")) for name in RESULT} | {"loss": float(model.loss_)},
+        "tree": {name: _column(getattr(tree, name)) for name in TREE},
+    }
+    return json.dumps(document, allow_nan=False)
+
+
+def _classes(classes: NDArray[Any]) -> dict[str, Any]:
+    dtype = "str" if classes.dtype.kind == "U" else classes.dtype.name
+    values = classes.tolist()
+    if dtype not in LABEL_TYPES or not all(isinstance(value, (bool, int, float, str)) for value in values):
+        raise TypeError(f"to_json: labels of type {classes.dtype}; expected numbers, texts or booleans.")
+    return {"dtype": dtype, "values": values}
+
+
+def _parameters(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters that are data."""
+    kept: dict[str, Any] = {}
+    for name, value in given.items():
+        plain = _plain(value)
+        if name == "cost_matrix" and value is not None:
+            kept[name] = np.asarray(value, dtype=np.float64).tolist()
+        elif name == "class_weight" and isinstance(value, Mapping):
+            # Labels need not be text, which is all that JSON allows for the names of fields.
+            weights = [float(weight) for weight in value.values()]
+            kept[name] = {"labels": [_plain(label) for label in value], "weights": weights}
+        elif (
+            plain is None or isinstance(plain, (bool, int, str)) or (isinstance(plain, float) and math.isfinite(plain))
+        ):
+            kept[name] = plain
+    return kept
+
+
+def _plain(value: Any) -> Any:
+    """Return Python's own numbers for NumPy's, in arrays and dictionaries too."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    return {name: _plain(entry) for name, entry in value.items()} if isinstance(value, dict) else value
+
+
+def _column(values: NDArray[Any]) -> list[Any]:
+    """Return an array with null for what is not known."""
+    if values.dtype.kind != "f" or values.ndim > 1:
+        return values.tolist()  # type: ignore[no-any-return]
+    return [None if math.isnan(value) else value for value in values.tolist()]
