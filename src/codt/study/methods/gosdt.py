@@ -12,7 +12,7 @@ from codt.study.methods.base import Fit, Method, Problem
 def _prepare(problem: Problem) -> Callable[[], Fit]:
     from gosdt import GOSDTClassifier, Status  # noqa: PLC0415
 
-    X = binary_features(problem.X).astype(bool)
+    X = binary_features(problem.X)
     # Whole seconds only; what goes beyond the limit is cut from outside.
     limit = ceil(problem.time_limit)
     model = GOSDTClassifier(regularization=0.0, allow_small_reg=True, depth_budget=problem.depth, time_limit=limit)
