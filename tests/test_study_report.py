@@ -22,8 +22,9 @@ from hypothesis import strategies as st
 from scipy.stats import friedmanchisquare
 
 from codt.study.cells import cells
-from codt.study.claims import CLAIMS, CONFIRMED, NO_DATA, NOT_CONFIRMED
+from codt.study.claims import CLAIMS
 from codt.study.description import find
+from codt.study.judging import CONFIRMED, NO_DATA, NOT_CONFIRMED
 from codt.study.metrics import disagreements, evaluate, geometric_means, geometric_ratio, load, objective_integral
 from codt.study.report import write_report
 from codt.study.runner import open_store
@@ -51,7 +52,7 @@ def fill(root: Path, name: str, seconds: dict[str, float], *, unfinished: tuple[
     description = find(name, quick=True)
     store = open_store(description, root)
     for cell in cells(description):
-        label = getattr(cell, description.compared) or cell.method
+        label = description.label(cell.method, cell.strategy, cell.terminal)
         factor = 1 + 0.1 * description.datasets.index(cell.dataset)
         took = min(seconds[label] * factor, cell.time_limit)
         done = label not in unfinished
@@ -183,7 +184,7 @@ def test_statements_follow_the_numbers(tmp_path: Path) -> None:
         assert verdicts["lds-mid beats lds in run time."] == NO_DATA
     fill(tmp_path / "none", "strategies-runtime", PAPERS, unfinished=tuple(PAPERS))
     verdict = CLAIMS[0].judge([load(tmp_path / "none" / "strategies-runtime-quick")])[0]
-    assert (verdict.outcome, verdict.evidence) == (NO_DATA, "the run has no completed run at d = 3 or 4")
+    assert (verdict.outcome, verdict.evidence) == (NO_DATA, "the run has no completed run at these depths")
     for depth_two, outcomes in (
         (0.7, (CONFIRMED, CONFIRMED)),
         (0.1, (CONFIRMED, NOT_CONFIRMED)),
@@ -225,7 +226,7 @@ def test_the_report_holds_every_figure_and_table(page: Path) -> None:
         "depth-two-scaling-quick-growth",
     } <= drawn
     assert all(f'id="{name}"' in text for name in drawn)
-    tables = {path.stem for path in (folder / "tables").glob("*.csv")} - {"claims"}
+    tables = {path.stem for path in (folder / "tables").glob("*.csv")}
     assert tables == {path.stem for path in (folder / "tables").glob("*.tex")}
     with (folder / "tables" / "strategies-runtime-quick-run-times.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
