@@ -93,11 +93,36 @@ def test_own_files_work_wherever_a_name_does(tmp_path: Path) -> None:
         load_dataset(f"{tmp_path}/numbers.csv::c")
     with pytest.raises(FileNotFoundError, match=r"none\.csv"):
         load_dataset(str(tmp_path / "none.csv"))
-    with pytest.raises(ValueError, match=r"other columns: \['kind'\]"):
+    with pytest.raises(ValueError, match=r"other columns: 'kind' \((object|str)\)"):
         load_dataset(f"{tmp_path}/mine.csv::a")
     pytest.importorskip("pyarrow")
     frame[["a", "b", "kind"]].to_parquet(tmp_path / "mine.parquet")
     np.testing.assert_array_equal(load_dataset(str(tmp_path / "mine.parquet"))[0], X)
+
+
+def test_what_own_files_lack_is_named(tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
+    (tmp_path / "gaps.csv").write_text("a,b,y\n1,2,x\n3,,y\n4,5,\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"2 values are missing, the first in row 1 \(counted from 0\), column 'b'"):
+        load_dataset(str(tmp_path / "gaps.csv"))
+    (tmp_path / "thin.csv").write_text("y\n1\n2\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"0 columns beside 'y'"):
+        load_dataset(str(tmp_path / "thin.csv"))
+
+
+def test_columns_of_pandas_types_are_read_or_named(tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    whole = pd.Series([3, 1, 3, 1], dtype="Int64")
+    kinds = pd.Series(["x", "y", "x", "y"], dtype="category")
+    pd.DataFrame({"a": whole, "kind": kinds}).to_parquet(tmp_path / "mine.parquet")
+    X, y = load_dataset(str(tmp_path / "mine.parquet"))
+    np.testing.assert_array_equal(X, [[3], [1], [3], [1]])
+    np.testing.assert_array_equal(y, [0, 1, 0, 1])
+    pd.DataFrame({"b": [1.5, 2, 3, 4], "a": whole}).to_parquet(tmp_path / "whole.parquet")
+    np.testing.assert_array_equal(load_dataset(f"{tmp_path}/whole.parquet")[1], [1, 0, 1, 0])
+    with pytest.raises(ValueError, match=r"other columns: 'kind' \(category\)"):
+        load_dataset(f"{tmp_path}/mine.parquet::a")
 
 
 @pytest.mark.parametrize("info", list_datasets(), ids=lambda info: info.name)
