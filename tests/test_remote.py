@@ -261,7 +261,9 @@ def as_uci_has_it(source: UCI, X: np.ndarray, y: np.ndarray) -> bytes:
         for label in range(source.one_hot):
             frame[f"class {label}"] = (y == label).astype(int)
     else:
-        frame.insert(source.target if source.target == 0 else len(frame.columns), source.target, y, allow_duplicates=True)
+        frame.insert(
+            source.target if source.target == 0 else len(frame.columns), source.target, y, allow_duplicates=True
+        )
     members = {}
     for part, name in zip(np.array_split(np.arange(len(frame)), len(source.files)), source.files, strict=True):
         named = isinstance(source.target, str)

@@ -23,9 +23,17 @@ from scipy.stats import friedmanchisquare
 
 from codt.study.cells import cells
 from codt.study.claims import CLAIMS
-from codt.study.description import find
+from codt.study.description import Description, find
 from codt.study.judging import CONFIRMED, NO_DATA, NOT_CONFIRMED
-from codt.study.metrics import disagreements, evaluate, geometric_means, geometric_ratio, load, objective_integral
+from codt.study.metrics import (
+    best_known,
+    disagreements,
+    evaluate,
+    geometric_means,
+    geometric_ratio,
+    load,
+    objective_integral,
+)
 from codt.study.report import write_report
 from codt.study.runner import open_store
 from codt.study.statistics import rank
@@ -152,6 +160,49 @@ def test_a_killed_run_counts_as_the_greedy_tree(tmp_path: Path) -> None:
     limit = description.time_limit
     assert list(rows["oi"]) == [1.0] + [pytest.approx(1.0 / limit)] * 4
     assert list(rows["best"]) == [math.inf] + [1.0] * 4
+
+
+def test_labels_tell_apart_whatever_a_study_varies() -> None:
+    both = Description("mine", "t", (), (), methods=("codt", "codt-threads", "cart"), strategies=("lds", "lds-mid"))
+    assert both.labels() == ["codt lds", "codt lds-mid", "codt-threads lds", "codt-threads lds-mid", "cart"]
+    assert find("strategies-runtime").labels() == list(find("strategies-runtime").strategies)
+    assert find("baselines-regression").labels() == list(find("baselines-regression").methods)
+    assert find("terminal-cases").labels() == ["leaf", "left-right", "depth-two"]
+    assert find("depth-two-scaling").labels() == ["dfs-blossom"]
+
+
+def test_files_of_the_same_name_are_told_apart(tmp_path: Path) -> None:
+    for files, names in (
+        (("a/x.csv", "b/y.csv"), {"x", "y"}),
+        (("a/x.csv::u", "a/x.csv::v"), {"x.csv::u", "x.csv::v"}),
+        (("a/x.csv", "b/x.csv"), {f"{tmp_path}/a/x.csv", f"{tmp_path}/b/x.csv"}),
+    ):
+        datasets = tuple(f"{tmp_path}/{file}" for file in files)
+        description = Description("mine", "t", datasets, (2,), repetitions=1)
+        records = [{"key": cell.key, **vars(cell), **MACHINE, "status": "optimal"} for cell in cells(description)]
+        assert set(evaluate(description, records_to_table(records).to_pandas()).rows["dataset"]) == names
+
+
+def test_the_best_known_loss_is_of_all_studies(tmp_path: Path) -> None:
+    fill(tmp_path, "strategies-oi", PAPERS)
+    description = replace(find("profiles", quick=True), datasets=("eeg",), depths=(4,))
+    better = open_store(description, tmp_path)
+    first = cells(description)[0]
+    better.add({"key": first.key, **vars(first), **MACHINE, "status": "time-limit", "loss": 25.0, "greedy_loss": 100.0})
+    folders = [tmp_path / name for name in ("strategies-oi-quick", "profiles-quick")]
+    known = best_known(pd.concat([Store(folder).table().to_pandas() for folder in folders]))
+    rows = load(folders[0], known=known).rows
+    eeg = (rows["dataset"] == "eeg") & (rows["depth"] == 4)
+    assert set(rows.loc[eeg, "best_loss"]) == {25.0}
+    assert set(rows.loc[~eeg, "best_loss"]) == {50.0}
+    assert np.isinf(rows.loc[eeg, "best"]).all()
+
+
+def test_a_run_beyond_the_limit_is_unfinished(tmp_path: Path) -> None:
+    results = fill(tmp_path, "strategies-runtime", PAPERS).table().to_pandas()
+    description = find("strategies-runtime", quick=True)
+    results["seconds"] = description.time_limit * 1.01
+    assert np.isinf(evaluate(description, results).rows["runtime"]).all()
 
 
 def test_ranks_and_tests_are_those_of_the_packages() -> None:

@@ -1,8 +1,8 @@
 """Fetches the paper's data sets from UCI or OpenML into a cache folder.
 
 Where each comes from is in :mod:`codt.remote.sources`. What is fetched must be what the paper used: as many samples,
-features, thresholds and labels as its table says, and the same content by a checksum that knows nothing of scales, names
-and orders (:mod:`codt.remote.content`). Anything else is refused, so a wrong or changed file does no harm.
+features, thresholds and labels as its table says, and the same content by a checksum that knows nothing of scales,
+names and orders (:mod:`codt.remote.content`). Anything else is refused, so a wrong or changed file does no harm.
 """
 
 from __future__ import annotations
@@ -34,16 +34,15 @@ def fetch(info: DatasetInfo) -> Path:
     ValueError
         If a source can be reached, but what it has is not what the paper used.
     """
-    unreachable, wrong = [], []
+    errors: list[Exception] = []
     for source in SOURCES[info.name]:
         try:
             return _fetch_from(source, info)
-        except ConnectionError as error:
-            unreachable.append(str(error))
-        except ValueError as error:
-            wrong.append(str(error))
-    message = f"name={info.name!r}: {' '.join(wrong + unreachable)}"
-    raise ValueError(message) if wrong else ConnectionError(message)
+        except (ConnectionError, ValueError) as error:  # noqa: PERF203 (there are two at most)
+            errors.append(error)
+    message = f"name={info.name!r}: {' '.join(map(str, errors))}"
+    reached = any(isinstance(error, ValueError) for error in errors)
+    raise ValueError(message) if reached else ConnectionError(message)
 
 
 def _fetch_from(source: Source, info: DatasetInfo) -> Path:

@@ -1,4 +1,4 @@
-"""The cache folder: files with ``X`` and ``y``, each with its SHA-256 beside it, which is compared whenever it is read."""
+"""The cache folder: files with ``X`` and ``y``, each with its SHA-256 beside it, compared whenever it is read."""
 
 from __future__ import annotations
 

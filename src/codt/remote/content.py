@@ -1,7 +1,7 @@
 """What data say, whatever they look like: sizes, and a checksum of all that a decision tree can tell.
 
-The paper's files are scaled, and other copies have other row orders, column orders, units and names of classes. Trees see
-none of that: only which samples are below which, feature by feature, and which of them belong together.
+The paper's files are scaled, and other copies have other row orders, column orders, units and names of classes. Trees
+see none of that: only which samples are below which, feature by feature, and which of them belong together.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ CHECKSUMS = {
 
 
 def counts(X: Floats, y: NDArray[Any]) -> tuple[int, int, int, int]:
-    """Return what the paper's table of data sets counts: samples, features, thresholds (unique values less one), labels.
+    """Return what the paper's table counts: samples, features, thresholds (unique values less one), labels.
 
     Examples
     --------
@@ -59,8 +59,8 @@ def counts(X: Floats, y: NDArray[Any]) -> tuple[int, int, int, int]:
 def checksum(X: Floats, y: NDArray[Any], task: Task) -> str:
     """Return a SHA-256 that is the same for all data from which the same trees can be learned.
 
-    It does not depend on the order of samples and features, on the names of classes, nor on units: features, and targets of
-    a regression, count by their ranks.
+    It does not depend on the order of samples and features, on the names of classes, nor on units: features, and
+    targets of a regression, count by their ranks.
 
     Examples
     --------

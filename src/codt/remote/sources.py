@@ -1,9 +1,9 @@
 """Where each of the paper's data sets is.
 
-None of these places could be tried when this table was made: there was no network. They were looked up in public code that
-uses them, which is named beside each; a wrong one is found out by what is fetched (see :mod:`codt.remote`). UCI's archives
-of ``page`` (compressed by ``compress``) and ``concrete`` (an old Excel file) need readers of their own, so these two come
-from OpenML alone.
+None of these places could be tried when this table was made: there was no network. They were looked up in public code
+that uses them, which is named beside each; a wrong one is found out by what is fetched (see :mod:`codt.remote`). UCI's
+archives of ``page`` (compressed by ``compress``) and ``concrete`` (an old Excel file) need readers of their own, so
+these two come from OpenML alone.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from codt.remote.uci import UCI
 Source = UCI | OpenML
 
 # The numbers at OpenML stand with these names in the configurations of a benchmark: 30 and 1120 in the repository
-# Neuralk-AI/TabBench, folder src/tabbench/datasets/openml, the others in files of the same kind (OpenMLDataConfig). Not found
-# there, and therefore not here: wilt, news. Rounded in the copies that were at hand, and therefore not here: segment (36).
+# Neuralk-AI/TabBench, folder src/tabbench/datasets/openml, the others in files of the same kind (OpenMLDataConfig). Not
+# found there, and therefore not here: wilt, news. Rounded in the copies that were at hand, and therefore not here:
+# segment (36).
 #
-# The archives at UCI, and the names of files in them, are in public scripts that download them: several for each, but one
-# only for those marked so.
+# The archives at UCI, and the names of files in them, are in public scripts that download them: several for each, but
+# one only for those marked so.
 SOURCES: dict[str, tuple[Source, ...]] = {
     "avila": (UCI("static/public/459/avila.zip", ("avila-tr.txt", "avila-ts.txt")),),
     "bank": (
@@ -66,9 +67,7 @@ SOURCES: dict[str, tuple[Source, ...]] = {
             without=("Date", "Time"),
         ),
     ),
-    "segment": (
-        UCI("static/public/50/image+segmentation.zip", ("segmentation.data", "segmentation.test"), target=0),
-    ),
+    "segment": (UCI("static/public/50/image+segmentation.zip", ("segmentation.data", "segmentation.test"), target=0),),
     "skin": (UCI("static/public/229/skin+segmentation.zip", ("Skin_NonSkin.txt",), separator="\t"),),
     "wilt": (UCI("static/public/285/wilt.zip", ("training.csv", "testing.csv"), target="class"),),
     "casp": (

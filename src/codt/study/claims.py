@@ -1,7 +1,8 @@
 """What the paper says, statement by statement, and whether a run confirms it.
 
-A statement is a row of :data:`CLAIMS`: its words, the study that tests it, the figure that shows it, and a test. Most tests
-are made by one of the functions of :mod:`codt.study.judging`, out of a metric, depths, and what has to hold of the numbers.
+A statement is a row of :data:`CLAIMS`: its words, the study that tests it, the figure that shows it, and a test. Most
+tests are made by one of the functions of :mod:`codt.study.judging`, out of a metric, depths, and what has to hold of
+the numbers.
 """
 
 from __future__ import annotations
@@ -179,7 +180,9 @@ CLAIMS = (
         "Depth two beats left-right by about 30 % in time.",
         "terminal-cases",
         "runtime",
-        reduction("runtime", (3, 4), "left-right", lambda share: 0.2 <= share <= 0.4, "taken as about 30 %: 20 to 40 %"),
+        reduction(
+            "runtime", (3, 4), "left-right", lambda share: 0.2 <= share <= 0.4, "taken as about 30 %: 20 to 40 %"
+        ),
     ),
     Claim(
         "At d = 2 left-right and depth two are similar.",
@@ -221,7 +224,9 @@ CLAIMS = (
         "codt has the best anytime behaviour of all methods.",
         "baselines-classification",
         "oi",
-        means("oi", (), lambda m: m.index[0] == "codt", "peers have no trace: their tree counts from their end", _PEERS),
+        means(
+            "oi", (), lambda m: m.index[0] == "codt", "peers have no trace: their tree counts from their end", _PEERS
+        ),
     ),
     Claim(
         "codt has a much better anytime behaviour than ConTree for d >= 5.",

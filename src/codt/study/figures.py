@@ -91,14 +91,22 @@ def distributions(study: Study, metric: str) -> Figure | None:
     return figure
 
 
-def critical_differences(rankings: dict[int, Ranking], metric: str) -> Figure:
+def critical_differences(study: Study, rankings: dict[int, Ranking], metric: str) -> Figure:
     """Draw the average ranks for each depth; a bar joins labels that do not differ significantly."""
+    colours = {label: look["color"] for label, look in _look(study.labels).items()}
     tallest = max(len(ranking.ranks) for ranking in rankings.values())
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(7.0, (1.0 + 0.16 * tallest) * len(rankings)), layout="constrained")
         axes = figure.subplots(len(rankings), 1, squeeze=False)[:, 0]
     for axis, (depth, ranking) in zip(axes, rankings.items(), strict=True):
-        scikit_posthocs.critical_difference_diagram(ranking.ranks, ranking.nemenyi, ax=axis)
+        scikit_posthocs.critical_difference_diagram(
+            ranking.ranks,
+            ranking.nemenyi,
+            ax=axis,
+            color_palette=colours,
+            label_fmt_left="{label} ({rank:.2f}) ",
+            label_fmt_right=" ({rank:.2f}) {label}",
+        )
         axis.set_title(
             f"{NAMES[metric]}, d = {depth}: Friedman p = {ranking.friedman_p:.2g}, {ranking.n_problems} problems",
             fontsize=9,

@@ -1,7 +1,7 @@
 """How statements of the paper are judged by the numbers of a run.
 
-Each function here takes a study and returns a verdict, or makes such a function. That a run has nothing to judge by is said
-by KeyError, whose argument is what is missing.
+Each function here takes a study and returns a verdict, or makes such a function. That a run has nothing to judge by is
+said by KeyError, whose argument is what is missing.
 """
 
 from __future__ import annotations
@@ -98,7 +98,8 @@ def _significance(study: Study, metric: str, depths: Sequence[int], champion: st
     ranking = rank(table[table.index.get_level_values("depth").isin(depths)])
     if ranking is None:
         return ""
-    return f"; {champion} against {other}: {'' if ranking.better(champion, other) else 'not '}significant (Nemenyi, 95 %)"
+    differ = "" if ranking.better(champion, other) else "not "
+    return f"; {champion} against {other}: {differ}significant (Nemenyi, 95 %)"
 
 
 def no_difference(metric: str, depth: int) -> Test:
@@ -175,7 +176,7 @@ def wins(metric: str, labels: Sequence[str], holds: Callable[[float], object]) -
 
 
 def threads_help(study: Study) -> Verdict:
-    """Judge whether several threads are faster than one: by the wall clock always, since they save no processor time."""
+    """Judge whether several threads are faster than one: by the wall clock, since they save no processor time."""
     finished = study.rows[np.isfinite(study.rows["runtime"])]
     ratio, n = geometric_ratio(finished, "codt-threads", "codt", "seconds")
     if n == 0:

@@ -86,8 +86,8 @@ def evaluate(
     results : DataFrame
         Its cells, as the store has them.
     clock : {"wall", "processor"}
-        With "processor" the run times of methods that use one thread are processor times: on a busy machine they say more
-        than the wall clock.
+        With "processor" the run times of methods that use one thread are processor times: on a busy machine they say
+        more than the wall clock.
     known : Series, optional
         The best known losses by :func:`best_known`, if other studies count too.
     """
@@ -137,11 +137,10 @@ def _with_problems(results: pd.DataFrame) -> pd.DataFrame:
 def _short_names(names: pd.Series) -> dict[str, str]:
     """Return short names for files: without folders, and without the target, where that does not mix them up."""
     full = list(dict.fromkeys(names))
-    for shorten in (lambda name: Path(name.partition("::")[0]).stem, lambda name: Path(name).name):
-        short = {name: shorten(name) if is_own_file(name) else name for name in full}
-        if len(set(short.values())) == len(full):
-            return short
-    return {name: name for name in full}
+    stems = {name: Path(name.partition("::")[0]).stem if is_own_file(name) else name for name in full}
+    files = {name: Path(name).name for name in full}
+    complete = {name: name for name in full}
+    return next(short for short in (stems, files, complete) if len(set(short.values())) == len(full))
 
 
 def objective_integral(

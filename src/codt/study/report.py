@@ -79,7 +79,7 @@ def _section(study: Study, out: Path) -> Section:
         rankings = _rankings(study, metric)
         if rankings:
             caption = f"Average ranks by {NAMES[metric]}; bars join what does not differ significantly (Nemenyi, 95 %)"
-            _add_figure(section, out, f"{metric}-ranks", caption, figures.critical_differences(rankings, metric))
+            _add_figure(section, out, f"{metric}-ranks", caption, figures.critical_differences(study, rankings, metric))
         _add_table(section, out, metric, f"Mean {NAMES[metric]}", tables.summary(study, metric))
         if metric == "runtime":
             _add_table(section, out, "run-times", "Run time in seconds; - is unfinished", tables.run_times(study))

@@ -23,8 +23,8 @@ Report = Callable[[Record], None]
 def open_store(description: Description, root: Path) -> Store:
     """Return the store of a study, in a folder of its name, with the description beside it.
 
-    Cells that another study in ``root`` has run already are taken over: the experiments overlap. Cells that could not be
-    run because something was not there (a method, the data) are forgotten, to be tried again.
+    Cells that another study in ``root`` has run already are taken over: the experiments overlap. Cells that could not
+    be run because something was not there (a method, the data) are forgotten, to be tried again.
     """
     store = Store(root / description.name)
     text = json.dumps(asdict(description), indent=1)
