@@ -198,11 +198,36 @@ def test_the_best_known_loss_is_of_all_studies(tmp_path: Path) -> None:
     assert np.isinf(rows.loc[eeg, "best"]).all()
 
 
+def test_cells_of_an_earlier_description_do_not_count(tmp_path: Path) -> None:
+    fill(tmp_path, "strategies-runtime", PAPERS)
+    longer = replace(find("strategies-runtime", quick=True), time_limit=99.0)
+    open_store(longer, tmp_path)
+    assert load(tmp_path / longer.name).rows.empty
+    assert len(load(tmp_path / open_store(replace(longer, time_limit=5.0), tmp_path).folder).rows) == 80
+
+
 def test_a_run_beyond_the_limit_is_unfinished(tmp_path: Path) -> None:
     results = fill(tmp_path, "strategies-runtime", PAPERS).table().to_pandas()
     description = find("strategies-runtime", quick=True)
     results["seconds"] = description.time_limit * 1.01
-    assert np.isinf(evaluate(description, results).rows["runtime"]).all()
+    rows = evaluate(description, results).rows
+    assert np.isinf(rows["runtime"]).all()
+    # How many expansions it would need is not known either, but it needs at least those that it made.
+    assert np.isinf(rows["expansions"]).all()
+    assert geometric_means(rows[rows["dataset"] == "bank"], "expansions")["dfs-blossom"] == pytest.approx(100)
+
+
+def test_a_method_that_proves_nothing_is_measured_by_its_tree_alone() -> None:
+    description = Description("mine", "t", ("bank",), (2,), methods=("codt", "cart"), repetitions=1)
+    results = {"loss": 5.0, "greedy_loss": 10.0, "seconds": 1.0, "cpu_seconds": 1.0, "memory": 10**6, "expansions": 3}
+    records = [
+        {"key": cell.key, **vars(cell), **MACHINE, **results, "status": "optimal" if cell.strategy else "heuristic"}
+        for cell in cells(description)
+    ]
+    study = evaluate(description, records_to_table(records).to_pandas())
+    for metric in ("runtime", "memory", "expansions"):
+        assert list(study.rows_with(metric)["label"]) == ["codt"]
+    assert list(study.rows_with("oi")["label"]) == ["codt", "cart"]
 
 
 def test_ranks_and_tests_are_those_of_the_packages() -> None:

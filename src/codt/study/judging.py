@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 from scipy.stats import linregress
 
-from codt.study.endings import HEURISTIC
 from codt.study.figures import mean_growth, rankable
 from codt.study.metrics import NAMES, UNITS, Study, geometric_means, geometric_ratio, shared_problems
 from codt.study.statistics import rank
@@ -67,7 +66,8 @@ def means(
     """
 
     def test(study: Study) -> Verdict:
-        rows = study.rows[study.rows["depth"].isin(depths)] if depths else study.rows
+        rows = study.rows_with(metric)
+        rows = rows[rows["depth"].isin(depths)] if depths else rows
         rows = shared_problems(rows[rows["label"].isin(among)] if among else rows)
         if rows.empty:
             raise KeyError(f"depth {' or '.join(map(str, depths))}")
@@ -122,7 +122,8 @@ def reduction(
     """Judge by how much depth two reduces a metric where it and another terminal case finished, as a share."""
 
     def test(study: Study) -> Verdict:
-        rows = study.rows[study.rows["depth"].isin(depths) & np.isfinite(study.rows["runtime"])]
+        rows = study.rows_with(metric)
+        rows = rows[rows["depth"].isin(depths) & np.isfinite(rows["runtime"])]
         ratio, n = geometric_ratio(rows, "depth-two", other, metric)
         if n == 0:
             raise KeyError(f"problem{_at(depths)} that both depth-two and {other} finished")
@@ -136,7 +137,7 @@ def times_slower(other: str, holds: Callable[[float], object], remark: str = "")
     """Judge how many times slower another method is than ours; at least so, where it did not finish."""
 
     def test(study: Study) -> Verdict:
-        rows = study.rows[study.rows["status"] != HEURISTIC]
+        rows = study.rows_with("runtime")
         values = geometric_means(rows[rows["label"].isin(["codt", other])])
         ratio = values[other] / values["codt"]
         both, n = geometric_ratio(rows, other, "codt")

@@ -18,8 +18,9 @@ import pandas as pd
 from scipy.stats import gmean
 
 from codt.own_data import is_own_file
+from codt.study.cells import cells
 from codt.study.description import Description
-from codt.study.endings import OPTIMAL, SKIPPED
+from codt.study.endings import HEURISTIC, OPTIMAL, SKIPPED
 from codt.study.methods import METHODS
 from codt.study.store import Store
 
@@ -38,8 +39,8 @@ NAMES = {
 #: Losses that differ by less than this, relative to the greedy loss, are equal.
 TOLERANCE = 1e-9
 
-# Less than this cannot be measured: a microsecond, a page of memory in MB, one expansion.
-_LEAST = {"runtime": 1e-6, "best": 1e-6, "memory": 0.004096, "expansions": 1.0}
+#: Less than this cannot be measured: a microsecond, a page of memory in MB, one expansion.
+LEAST = {"runtime": 1e-6, "best": 1e-6, "memory": 0.004096, "expansions": 1.0}
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,12 @@ class Study:
         """What is compared, in the order of the description."""
         return list(dict.fromkeys(self.rows["label"]))
 
+    def rows_with(self, metric: str) -> pd.DataFrame:
+        """Return the rows that a metric applies to: a method that proves nothing is measured by its tree alone."""
+        by_tree = metric in ("oi", "best", "loss")
+        applies = self.rows[metric].notna() & (by_tree | (self.rows["status"] != HEURISTIC))
+        return self.rows[applies]
+
 
 def load(folder: Path, *, clock: Clock = "wall", known: pd.Series | None = None) -> Study:
     """Read the results of a study and add the metrics; for the arguments see :func:`evaluate`."""
@@ -68,7 +75,11 @@ def load(folder: Path, *, clock: Clock = "wall", known: pd.Series | None = None)
         raise FileNotFoundError(f"{folder} holds no study: there is no {path.name}.")
     values = json.loads(path.read_text(encoding="utf-8"))
     options: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in values.items()}
-    return evaluate(Description(**options), Store(folder).table().to_pandas(), clock=clock, known=known)
+    description = Description(**options)
+    results = Store(folder).table().to_pandas()
+    # A description may have been changed since a part of its cells was run; those stay, but are of another study.
+    mine = results["key"].isin([cell.key for cell in cells(description)])
+    return evaluate(description, results[mine], clock=clock, known=known)
 
 
 def evaluate(
@@ -76,8 +87,8 @@ def evaluate(
 ) -> Study:
     """Add to every row its label and the metrics; see :data:`NAMES`.
 
-    ``runtime`` is infinite for a search that was not completed within the limit, ``best`` for one that did not reach
-    the best known loss; ``oi`` is missing where the greedy tree is the best known.
+    ``runtime`` and ``expansions`` are infinite for a search that was not completed within the limit, ``best`` for one
+    that did not reach the best known loss; ``oi`` is missing where the greedy tree is the best known.
 
     Parameters
     ----------
@@ -112,7 +123,8 @@ def evaluate(
     rows["memory"] = rows["memory"].fillna(rows["peak_memory"]) / 1e6
     # An expansion of the paper's left-right case is one run of its procedure.
     left_right = rows["terminal"] == "left-right"
-    rows["expansions"] = rows["evaluations"].where(left_right, rows["expansions"])
+    rows["expanded"] = rows["evaluations"].where(left_right, rows["expansions"])
+    rows["expansions"] = rows["expanded"].where(done | rows["expanded"].isna(), np.inf)
     rows["dataset"] = rows["dataset"].map(_short_names(rows["dataset"]))
     return Study(description, rows, skipped)
 
@@ -202,8 +214,8 @@ def _row_integral(row: dict[str, Any]) -> float:
 
 
 def penalised(rows: pd.DataFrame, metric: str = "runtime") -> pd.Series:
-    """Return a metric with the time that was spent in place of what was not reached: at least this it would be."""
-    spent = rows["at_least"] if metric == "runtime" else rows["time_limit"]
+    """Return a metric with what was spent in place of what was not reached: at least this it would be."""
+    spent = rows[{"runtime": "at_least", "expansions": "expanded"}.get(metric, "time_limit")]
     values: pd.Series = rows[metric].where(np.isfinite(rows[metric]), spent)
     return values
 
@@ -217,7 +229,7 @@ def shared_problems(rows: pd.DataFrame) -> pd.DataFrame:
 def geometric_means(rows: pd.DataFrame, metric: str = "runtime") -> pd.Series:
     """Return the geometric mean of a metric for every label, unfinished runs counted with the time they spent."""
     rows = shared_problems(rows[rows[metric].notna()])
-    values = penalised(rows, metric).clip(lower=_LEAST[metric])
+    values = penalised(rows, metric).clip(lower=LEAST[metric])
     means: pd.Series = values.groupby(rows["label"]).agg(lambda part: float(gmean(part)))
     return means.sort_values()
 

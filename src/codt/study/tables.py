@@ -16,7 +16,7 @@ def run_times(study: Study) -> pd.DataFrame:
     As in the paper, problems that no label or that every label solves within a second are left out where others remain;
     what was not finished is missing. The ratios are over all problems that both finished.
     """
-    rows = study.rows[study.rows["status"] != "heuristic"]
+    rows = study.rows_with("runtime")
     table = by_problem(rows, "runtime")
     told = (table < np.inf).any(axis=1) & ~(table <= 1.0).all(axis=1)
     shown = table[told] if told.any() else table
@@ -34,9 +34,7 @@ def summary(study: Study, metric: str) -> pd.DataFrame:
     counts with the time that was spent.
     """
     found = []
-    rows = study.rows[study.rows[metric].notna()]
-    if metric in ("runtime", "expansions"):
-        rows = rows[rows["status"] != "heuristic"]
+    rows = study.rows_with(metric)
     for depth, part in rows.groupby("depth"):
         values = part.groupby("label")["oi"].mean() if metric == "oi" else geometric_means(part, metric)
         for label in study.labels:
