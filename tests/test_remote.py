@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import hashlib
 import io
 import json
@@ -20,7 +19,7 @@ import pytest
 pd = pytest.importorskip("pandas")
 
 from codt.datasets import DatasetInfo, list_datasets, load_dataset
-from codt.remote import content, uci
+from codt.remote import uci
 from codt.remote.content import CHECKSUMS, checksum, counts
 from codt.remote.openml import OpenML
 from codt.remote.sources import SOURCES
@@ -293,7 +292,3 @@ def test_the_papers_data_come_through_every_format(name: str, monkeypatch: pytes
         fetched, targets = load_dataset(name)
         assert asked == [f"/{source.path}"]
     assert counts(fetched, targets) == (info.n_samples, info.n_features, info.n_unique_values, info.n_labels)
-
-
-def test_docstrings() -> None:
-    assert doctest.testmod(content).failed == 0

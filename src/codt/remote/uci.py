@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SITE = "https://archive.ics.uci.edu"
-SECONDS = 120.0
+SECONDS = 60.0
 
 
 @dataclass(frozen=True)
