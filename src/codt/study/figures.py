@@ -93,7 +93,8 @@ def distributions(study: Study, metric: str) -> Figure | None:
 def _legend(figure: Figure, axes: Sequence[Axes]) -> None:
     """Put one legend below all panels; not every panel has every label."""
     named = {name: handle for axis in axes for handle, name in zip(*axis.get_legend_handles_labels(), strict=True)}
-    columns = min(5 if len(axes) > 1 else 3, len(named))
+    inches = 0.7 + 0.075 * max(map(len, named))  # of an entry: its line, and its text
+    columns = max(1, min(int(figure.get_figwidth() / inches), len(named)))
     figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=columns, frameon=False)
     figure.set_figheight(2.6 + 0.2 * math.ceil(len(named) / columns))
 
