@@ -74,6 +74,8 @@ def means(
         values = _mean_values(rows, metric)
         unit = f" in {UNITS[metric]}" if UNITS[metric] else ""
         told = f"mean {NAMES[metric]}{unit}{_at(depths)}: {_listed(values)}"
+        if metric == "runtime":
+            told += f"; {int(np.isfinite(rows['runtime']).sum())} of {len(rows)} runs completed"
         if champion:
             told += _significance(study, metric, depths, champion, values)
         return _verdict(holds(values), told, remark)
@@ -109,7 +111,7 @@ def no_difference(metric: str, depth: int) -> Test:
         table = rankable(study, metric)
         ranking = rank(table[table.index.get_level_values("depth") == depth])
         if ranking is None:
-            raise KeyError(f"enough completed runs at d = {depth}")
+            raise KeyError(f"runs at d = {depth} that could be ranked")
         evidence = f"Friedman test{_at([depth])}: p = {ranking.friedman_p:.2g} ({ranking.n_problems} problems)"
         return _verdict(not ranking.significant, evidence)
 
