@@ -6,10 +6,11 @@ import io
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import PurePosixPath
 from statistics import mode
 from typing import TYPE_CHECKING
-from urllib.error import URLError
+from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 from codt.remote.table import Table
@@ -83,7 +84,9 @@ class UCI:
         try:
             with urlopen(request, timeout=SECONDS) as answer:
                 content: bytes = answer.read()
-        except (URLError, TimeoutError) as error:
+        except (URLError, TimeoutError, HTTPException) as error:
+            if isinstance(error, HTTPError):
+                error.close()  # it is an answer as well
             raise ConnectionError(f"{self} cannot be reached ({error}).") from error
         return content
 
