@@ -268,14 +268,21 @@ def test_an_interrupt_ends_at_once(tmp_path: Path) -> None:
     )
     toml = tmp_path / "hard.toml"
     toml.write_text('title = "t"\ndatasets = ["hard.csv"]\ndepths = [5]\nterminals = ["leaf"]\n', encoding="utf-8")
-    command = [sys.executable, "-m", "codt", "study", "run", str(toml), "--out", str(tmp_path), "--jobs", "1"]
+    # Where the tests run in the background, interrupts are ignored, and that is inherited.
+    heeding = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    program = [sys.executable, "-c", f"{heeding}from codt.__main__ import main; main()"]
+    command = [*program, "study", "run", str(toml), "--out", str(tmp_path), "--jobs", "1"]
     running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = monotonic() + 60
-    while not list(tmp_path.glob("hard/locks/*")) and monotonic() < deadline:
-        sleep(0.02)
-    sleep(1)
-    running.send_signal(signal.SIGINT)
-    assert running.wait(timeout=20) != 0
+    try:
+        deadline = monotonic() + 60
+        while not list(tmp_path.glob("hard/locks/*")) and monotonic() < deadline:
+            sleep(0.02)
+        sleep(1)
+        running.send_signal(signal.SIGINT)
+        assert running.wait(timeout=20) != 0
+    finally:
+        running.kill()
+        running.wait()
     assert not list(tmp_path.glob("hard/cells/*.json"))
 
 
