@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.machine import available_kernels, cpu_model
+from benchmarks.machine import available_kernels
 from benchmarks.report import factor
 from benchmarks.runner import ROOT, now
 from benchmarks.sections import DOCUMENT, markdown_table, write_section
 from benchmarks.synthetic import labels, scores
 from benchmarks.work import Task
 from codt import Search
+from codt.study.machine import cpu_model
 
 FEATURES = 10
 SIZES = (10**3, 10**4, 10**5)

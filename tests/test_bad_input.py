@@ -53,6 +53,18 @@ def test_bad_features_are_refused(make: Any, bad: Any, message: str) -> None:
 
 
 @pytest.mark.parametrize("make", ESTIMATORS)
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_columns_that_are_not_numbers_are_named(make: Any, library: str) -> None:
+    tables = pytest.importorskip(library)
+    kind = {"pandas": "category", "polars": getattr(tables, "Categorical", None)}[library]
+    kinds = tables.Series(["x", "y", "x", "y"], dtype=kind)
+    with pytest.raises(REFUSED, match=r"\bX\b.*Columns that are not numbers: 'kind' \([cC]ategor"):
+        make().fit(tables.DataFrame({"a": [1, 2, 3, 4], "kind": kinds}), Y)
+    with pytest.raises(REFUSED, match=r"\bX\b.*Columns that are not numbers: 'word' \("):
+        make().fit(tables.DataFrame({"a": [1, 2, 3, 4], "word": ["u", "v", "w", "x"]}), Y)
+
+
+@pytest.mark.parametrize("make", ESTIMATORS)
 @pytest.mark.parametrize(
     ("bad", "message"),
     [

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
 from pathlib import Path
 
 import pytest
@@ -105,11 +103,3 @@ def test_cells_are_all_combinations_and_have_keys_of_their_own() -> None:
     assert [Cell.from_json(cell.to_json()) for cell in found] == found
     changed = parse(text.replace('"lower-bound"', '"random"'), "mine")
     assert sum(a.key != b.key for a, b in zip(found, cells(changed), strict=True)) == 8
-
-
-@pytest.mark.parametrize(
-    "module",
-    ["description", "cells", "binary", "machine", "store", "metrics", "statistics", "tables", "figures", "claims"],
-)
-def test_docstrings(module: str) -> None:
-    assert doctest.testmod(importlib.import_module(f"codt.study.{module}")).failed == 0

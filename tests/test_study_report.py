@@ -22,9 +22,18 @@ from hypothesis import strategies as st
 from scipy.stats import friedmanchisquare
 
 from codt.study.cells import cells
-from codt.study.claims import CLAIMS, CONFIRMED, NO_DATA, NOT_CONFIRMED
-from codt.study.description import find
-from codt.study.metrics import disagreements, evaluate, geometric_means, geometric_ratio, load, objective_integral
+from codt.study.claims import CLAIMS
+from codt.study.description import Description, find
+from codt.study.judging import CONFIRMED, NO_DATA, NOT_CONFIRMED
+from codt.study.metrics import (
+    best_known,
+    disagreements,
+    evaluate,
+    geometric_means,
+    geometric_ratio,
+    load,
+    objective_integral,
+)
 from codt.study.report import write_report
 from codt.study.runner import open_store
 from codt.study.statistics import rank
@@ -51,7 +60,7 @@ def fill(root: Path, name: str, seconds: dict[str, float], *, unfinished: tuple[
     description = find(name, quick=True)
     store = open_store(description, root)
     for cell in cells(description):
-        label = getattr(cell, description.compared) or cell.method
+        label = description.label(cell.method, cell.strategy, cell.terminal)
         factor = 1 + 0.1 * description.datasets.index(cell.dataset)
         took = min(seconds[label] * factor, cell.time_limit)
         done = label not in unfinished
@@ -153,6 +162,74 @@ def test_a_killed_run_counts_as_the_greedy_tree(tmp_path: Path) -> None:
     assert list(rows["best"]) == [math.inf] + [1.0] * 4
 
 
+def test_labels_tell_apart_whatever_a_study_varies() -> None:
+    both = Description("mine", "t", (), (), methods=("codt", "codt-threads", "cart"), strategies=("lds", "lds-mid"))
+    assert both.labels() == ["codt lds", "codt lds-mid", "codt-threads lds", "codt-threads lds-mid", "cart"]
+    assert find("strategies-runtime").labels() == list(find("strategies-runtime").strategies)
+    assert find("baselines-regression").labels() == list(find("baselines-regression").methods)
+    assert find("terminal-cases").labels() == ["leaf", "left-right", "depth-two"]
+    assert find("depth-two-scaling").labels() == ["dfs-blossom"]
+
+
+def test_files_of_the_same_name_are_told_apart(tmp_path: Path) -> None:
+    for files, names in (
+        (("a/x.csv", "b/y.csv"), {"x", "y"}),
+        (("a/x.csv::u", "a/x.csv::v"), {"x.csv::u", "x.csv::v"}),
+        (("a/x.csv", "b/x.csv"), {f"{tmp_path}/a/x.csv", f"{tmp_path}/b/x.csv"}),
+    ):
+        datasets = tuple(f"{tmp_path}/{file}" for file in files)
+        description = Description("mine", "t", datasets, (2,), repetitions=1)
+        records = [{"key": cell.key, **vars(cell), **MACHINE, "status": "optimal"} for cell in cells(description)]
+        assert set(evaluate(description, records_to_table(records).to_pandas()).rows["dataset"]) == names
+
+
+def test_the_best_known_loss_is_of_all_studies(tmp_path: Path) -> None:
+    fill(tmp_path, "strategies-oi", PAPERS)
+    description = replace(find("profiles", quick=True), datasets=("eeg",), depths=(4,))
+    better = open_store(description, tmp_path)
+    first = cells(description)[0]
+    better.add({"key": first.key, **vars(first), **MACHINE, "status": "time-limit", "loss": 25.0, "greedy_loss": 100.0})
+    folders = [tmp_path / name for name in ("strategies-oi-quick", "profiles-quick")]
+    known = best_known(pd.concat([Store(folder).table().to_pandas() for folder in folders]))
+    rows = load(folders[0], known=known).rows
+    eeg = (rows["dataset"] == "eeg") & (rows["depth"] == 4)
+    assert set(rows.loc[eeg, "best_loss"]) == {25.0}
+    assert set(rows.loc[~eeg, "best_loss"]) == {50.0}
+    assert np.isinf(rows.loc[eeg, "best"]).all()
+
+
+def test_cells_of_an_earlier_description_do_not_count(tmp_path: Path) -> None:
+    fill(tmp_path, "strategies-runtime", PAPERS)
+    longer = replace(find("strategies-runtime", quick=True), time_limit=99.0)
+    open_store(longer, tmp_path)
+    assert load(tmp_path / longer.name).rows.empty
+    assert len(load(tmp_path / open_store(replace(longer, time_limit=5.0), tmp_path).folder).rows) == 80
+
+
+def test_a_run_beyond_the_limit_is_unfinished(tmp_path: Path) -> None:
+    results = fill(tmp_path, "strategies-runtime", PAPERS).table().to_pandas()
+    description = find("strategies-runtime", quick=True)
+    results["seconds"] = description.time_limit * 1.01
+    rows = evaluate(description, results).rows
+    assert np.isinf(rows["runtime"]).all()
+    # How many expansions it would need is not known either, but it needs at least those that it made.
+    assert np.isinf(rows["expansions"]).all()
+    assert geometric_means(rows[rows["dataset"] == "bank"], "expansions")["dfs-blossom"] == pytest.approx(100)
+
+
+def test_a_method_that_proves_nothing_is_measured_by_its_tree_alone() -> None:
+    description = Description("mine", "t", ("bank",), (2,), methods=("codt", "cart"), repetitions=1)
+    results = {"loss": 5.0, "greedy_loss": 10.0, "seconds": 1.0, "cpu_seconds": 1.0, "memory": 10**6, "expansions": 3}
+    records = [
+        {"key": cell.key, **vars(cell), **MACHINE, **results, "status": "optimal" if cell.strategy else "heuristic"}
+        for cell in cells(description)
+    ]
+    study = evaluate(description, records_to_table(records).to_pandas())
+    for metric in ("runtime", "memory", "expansions"):
+        assert list(study.rows_with(metric)["label"]) == ["codt"]
+    assert list(study.rows_with("oi")["label"]) == ["codt", "cart"]
+
+
 def test_ranks_and_tests_are_those_of_the_packages() -> None:
     random = np.random.default_rng(0)
     table = pd.DataFrame(random.random((12, 4)) + np.array([0, 0.2, 0.8, 2]), columns=list("abcd"))
@@ -183,7 +260,7 @@ def test_statements_follow_the_numbers(tmp_path: Path) -> None:
         assert verdicts["lds-mid beats lds in run time."] == NO_DATA
     fill(tmp_path / "none", "strategies-runtime", PAPERS, unfinished=tuple(PAPERS))
     verdict = CLAIMS[0].judge([load(tmp_path / "none" / "strategies-runtime-quick")])[0]
-    assert (verdict.outcome, verdict.evidence) == (NO_DATA, "the run has no completed run at d = 3 or 4")
+    assert (verdict.outcome, verdict.evidence) == (NO_DATA, "the run has no completed run at these depths")
     for depth_two, outcomes in (
         (0.7, (CONFIRMED, CONFIRMED)),
         (0.1, (CONFIRMED, NOT_CONFIRMED)),
@@ -225,7 +302,7 @@ def test_the_report_holds_every_figure_and_table(page: Path) -> None:
         "depth-two-scaling-quick-growth",
     } <= drawn
     assert all(f'id="{name}"' in text for name in drawn)
-    tables = {path.stem for path in (folder / "tables").glob("*.csv")} - {"claims"}
+    tables = {path.stem for path in (folder / "tables").glob("*.csv")}
     assert tables == {path.stem for path in (folder / "tables").glob("*.tex")}
     with (folder / "tables" / "strategies-runtime-quick-run-times.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))

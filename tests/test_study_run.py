@@ -101,8 +101,18 @@ def test_limits_are_held_from_outside(data: Path, monkeypatch: pytest.MonkeyPatc
     assert eater["status"] == "memory-limit"
     assert isinstance(eater["peak_memory"], int)
     assert eater["peak_memory"] > 200_000_000
+    # What it took is counted from the beginning of the fit.
+    assert isinstance(eater["memory"], int)
+    assert 0 < eater["memory"] <= eater["peak_memory"]
+    # What a child holds counts too.
+    parent = "import os, time\nif not os.fork(): held = b'x' * 400_000_000\ntime.sleep(60)"
+    assert outcome(parent, memory_limit=200_000_000)["status"] == "memory-limit"
     crashed = outcome("import os; os.abort()")
     assert (crashed["status"], crashed["note"]) == ("crash", "signal SIGABRT")
+    killed = outcome("import os, time; time.sleep(0.3); os.kill(os.getpid(), 9)")
+    assert killed["status"] == "crash"
+    assert "out of memory" in str(killed["note"])
+    assert isinstance(killed["peak_memory"], int)
     failed = outcome("raise ValueError('no such thing')")
     assert (failed["status"], failed["note"]) == ("crash", "ValueError: no such thing")
     silent = outcome("print('nothing')")
@@ -123,12 +133,40 @@ def test_a_method_that_is_not_there_is_recorded(data: Path, tmp_path: Path, monk
     assert (refused["status"], refused["note"]) == ("unsupported", "gosdt has no regression")
 
 
-@pytest.mark.parametrize("name", ["pycontree", "pystreed", "gosdt", "pydl8.5"])
-def test_peers_agree(name: str, data: Path) -> None:
-    pytest.importorskip(name.replace("8.5", "85"))
-    record = run_cell(cell(data, method=name, depth=2, strategy="", terminal="").to_json())
-    X, y = load_dataset(str(data))
-    assert (record["status"], record["loss"]) == ("optimal", OptimalTreeClassifier(max_depth=2).fit(X, y).loss_)
+def test_what_was_missing_is_tried_again(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    description = study(data, methods=["cart"], depths=[1])
+    hidden = data.rename(tmp_path / "hidden.csv")
+    store = open_store(description, tmp_path / "results")
+    run_local(pending(description, store), store, 1, lambda record: None)
+    assert store.table()["status"].to_pylist() == ["no-data"]
+    assert "own.csv" in store.table()["note"].to_pylist()[0]
+    hidden.rename(data)
+    for expected in (1, 0):
+        store = open_store(description, tmp_path / "results")
+        work = pending(description, store)
+        assert len(work) == expected
+        run_local(work, store, 1, lambda record: None)
+    assert store.table()["status"].to_pylist() == ["heuristic"]
+
+
+def test_own_parquet_files_run(data: Path, tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    pd.read_csv(data).to_parquet(tmp_path / "own.parquet")
+    toml = tmp_path / "mine.toml"
+    text = 'title = "t"\ndatasets = ["own.parquet::a", "own.csv"]\ndepths = [1]\nmethods = ["cart"]\nrepetitions = 1\n'
+    toml.write_text(text, encoding="utf-8")
+    out = tmp_path / "results"
+    done = CliRunner().invoke(app, ["study", "run", str(toml), "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    rows = Store(out / "mine").table().to_pylist()
+    assert {(row["dataset"], row["status"], row["n_features"]) for row in rows} == {
+        (f"{tmp_path}/own.parquet::a", "heuristic", 3),
+        (f"{tmp_path}/own.csv", "heuristic", 3),
+    }
+    counted = CliRunner().invoke(app, ["study", "data", f"{tmp_path}/own.parquet"])
+    assert counted.exit_code == 0
+    assert "60" in counted.output
+    assert "not at hand" not in counted.output
 
 
 def test_binary_features_are_all_splits(data: Path) -> None:
@@ -230,14 +268,21 @@ def test_an_interrupt_ends_at_once(tmp_path: Path) -> None:
     )
     toml = tmp_path / "hard.toml"
     toml.write_text('title = "t"\ndatasets = ["hard.csv"]\ndepths = [5]\nterminals = ["leaf"]\n', encoding="utf-8")
-    command = [sys.executable, "-m", "codt", "study", "run", str(toml), "--out", str(tmp_path), "--jobs", "1"]
+    # Where the tests run in the background, interrupts are ignored, and that is inherited.
+    heeding = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    program = [sys.executable, "-c", f"{heeding}from codt.__main__ import main; main()"]
+    command = [*program, "study", "run", str(toml), "--out", str(tmp_path), "--jobs", "1"]
     running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = monotonic() + 60
-    while not list(tmp_path.glob("hard/locks/*")) and monotonic() < deadline:
-        sleep(0.02)
-    sleep(1)
-    running.send_signal(signal.SIGINT)
-    assert running.wait(timeout=20) != 0
+    try:
+        deadline = monotonic() + 60
+        while not list(tmp_path.glob("hard/locks/*")) and monotonic() < deadline:
+            sleep(0.02)
+        sleep(1)
+        running.send_signal(signal.SIGINT)
+        assert running.wait(timeout=20) != 0
+    finally:
+        running.kill()
+        running.wait()
     assert not list(tmp_path.glob("hard/cells/*.json"))
 
 

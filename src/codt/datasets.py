@@ -3,7 +3,7 @@
 The files are not part of the package. The environment variable ``CODT_DATA_DIR`` names the folder that holds
 them (or several folders, separated as in ``PATH``): ``classification/NAME.npz`` and ``regression/NAME.npz``,
 each with the arrays ``X`` and ``y``. What is not there is looked for in the cache folder (``CODT_CACHE_DIR``, or
-``codt`` in the user's cache folder) and otherwise fetched from OpenML, if it is known to be there. Wherever a name is
+``codt`` in the user's cache folder) and otherwise fetched from UCI or OpenML (:mod:`codt.remote`). Wherever a name is
 expected, ``FILE.csv`` or ``FILE.parquet`` works too, with ``::COLUMN`` for a target that is not the last column.
 """
 
@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from codt._names import unknown_name
-from codt.openml import SOURCES, cache_folder, fetch, read
 from codt.options import Task
 from codt.own_data import is_own_file, read_own_file
+from codt.remote import fetch
+from codt.remote.cache import cache_folder, read
+from codt.remote.content import counts
 from codt.validation import Floats
 
 DATA_DIR_VARIABLE = "CODT_DATA_DIR"
@@ -150,8 +151,7 @@ def measure_dataset(name: str) -> DatasetInfo:
     DatasetInfo(name='bank', task='classification', n_samples=1372, n_features=4, n_unique_values=5016, n_labels=2)
     """
     X, y = load_dataset(name)
-    thresholds = sum(len(np.unique(column)) - 1 for column in X.T)
-    return DatasetInfo(name, dataset_task(name), X.shape[0], X.shape[1], thresholds, len(np.unique(y)))
+    return DatasetInfo(name, dataset_task(name), *counts(X, y))
 
 
 def _info(name: str) -> DatasetInfo:
@@ -167,10 +167,8 @@ def _fetched(info: DatasetInfo) -> Path:
         f"name={info.name!r}: there is no {info.task}/{info.name}.npz in the folder named by the environment"
         f" variable {DATA_DIR_VARIABLE} ({places})"
     )
-    if info.name not in SOURCES:
-        raise FileNotFoundError(f"{missing}, and it is not known to be at OpenML.")
     try:
-        return fetch(info.name, info.task, (info.n_samples, info.n_features))
+        return fetch(info)
     except ConnectionError as error:
         raise FileNotFoundError(f"{missing}, and it cannot be fetched. {error}") from error
 

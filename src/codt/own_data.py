@@ -62,11 +62,18 @@ def read_own_file(name: str) -> tuple[Floats, NDArray[Any], Task]:
     if target not in frame.columns:
         raise ValueError(f"name={name!r}: {target!r} is not a column; expected one of: {list(frame.columns)}.")
     X, y = frame.drop(columns=target), frame[target]
-    other = list(X.select_dtypes(exclude=["number", "bool"]).columns)
-    if other or X.empty:
-        raise ValueError(f"name={name!r}: expected rows of numbers beside {target!r}; other columns: {other}.")
-    if y.isna().any() or X.isna().any(axis=None):
-        raise ValueError(f"name={name!r}: values are missing.")
+    other = [f"{column!r} ({X[column].dtype})" for column in X.select_dtypes(exclude=["number", "bool"])]
+    if other:
+        raise ValueError(f"name={name!r}: expected numbers beside {target!r}; other columns: {', '.join(other)}.")
+    if X.empty:
+        raise ValueError(f"name={name!r}: {len(X)} rows and {X.shape[1]} columns beside {target!r}; expected some.")
+    missing = np.argwhere(frame.isna().to_numpy())
+    if len(missing):
+        row, column = missing[0]
+        raise ValueError(
+            f"name={name!r}: {len(missing)} values are missing, the first in row {row} (counted from 0), column"
+            f" {frame.columns[column]!r}."
+        )
     samples = np.ascontiguousarray(X.to_numpy(dtype=np.float64))
     integers = pd.api.types.is_integer_dtype(y)
     if pd.api.types.is_float_dtype(y) or (integers and y.nunique() > MOST_INTEGER_CLASSES):

@@ -150,9 +150,9 @@ def _as_floats(values: object, name: str, *, ensure_2d: bool) -> Floats:
             if text is None
             else f"Got text: {text!r}."
         )
-        raise ValueError(f"{expected} {details}") from error
+        raise ValueError(f"{expected} {details}{_columns_without_numbers(values)}") from error
     except TypeError as error:
-        raise TypeError(f"{expected} {error}") from error
+        raise TypeError(f"{expected} {_columns_without_numbers(values).strip() or error}") from error
     return floats
 
 
@@ -173,6 +173,19 @@ def _as_matrix(y: object, X: Floats) -> Floats | None:
 def _first_text(values: object) -> str | None:
     entries = np.asarray(values, dtype=object).ravel()
     return next((entry for entry in entries if isinstance(entry, str)), None)
+
+
+def _columns_without_numbers(values: Any) -> str:
+    """Name the columns of a table of pandas or polars that hold something else; nothing if there are none."""
+    if not (hasattr(values, "columns") and hasattr(values, "dtypes")):
+        return ""
+    other = [
+        f"{name!r} ({dtype})"
+        for name, dtype in zip(values.columns, values.dtypes, strict=True)
+        # pandas' types have a kind, polars' can say whether they are numbers.
+        if not (getattr(dtype, "kind", "O") in "biuf" or getattr(dtype, "is_numeric", lambda: False)())
+    ]
+    return f" Columns that are not numbers: {', '.join(other)}." if other else ""
 
 
 def _place_of_the_first(numbers: NDArray[Any] | None, names: Any) -> str:

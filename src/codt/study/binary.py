@@ -8,17 +8,18 @@ from numpy.typing import NDArray
 from codt.validation import Floats
 
 
-def binary_features(X: Floats) -> NDArray[np.int64]:
-    """Return one column for every feature and every two neighbouring values of it: 1 up to the lower, 0 from the upper.
+def binary_features(X: Floats) -> NDArray[np.bool_]:
+    """Return one column for every feature and every two neighbouring values of it: whether it is at most the lower one.
 
-    A tree on these columns is a tree on the features, and the other way round.
+    A tree on these columns is a tree on the features, and the other way round. There can be a great many columns, so
+    they take a byte a value; a peer that needs more than that makes its own copy.
 
     Examples
     --------
-    >>> binary_features(np.array([[1.0, 5.0], [2.0, 5.0], [4.0, 5.0]]))
+    >>> binary_features(np.array([[1.0, 5.0], [2.0, 5.0], [4.0, 5.0]])).astype(int)
     array([[1, 1],
            [0, 1],
            [0, 0]])
     """
     columns = [X[:, [feature]] <= np.unique(X[:, feature])[:-1] for feature in range(X.shape[1])]
-    return np.hstack(columns).astype(np.int64)
+    return np.hstack(columns)

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass
 
 from codt.datasets import list_datasets
 from codt.study.description import Description
-from codt.study.methods import METHODS
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ def cells(description: Description) -> list[Cell]:
                 if samples is not None and samples > sizes.get(dataset, samples):
                     continue  # there are not that many samples to draw from
                 for depth in description.depths:
-                    for method, strategy, terminal in _variants(description):
+                    for method, strategy, terminal in description.variants():
                         cell = Cell(
                             dataset=dataset,
                             depth=depth,
@@ -93,14 +92,3 @@ def cells(description: Description) -> list[Cell]:
                         )
                         found.append(cell)
     return found
-
-
-def _variants(description: Description) -> list[tuple[str, str, str]]:
-    """Return method, strategy and terminal case; a method without strategies occurs once."""
-    variants = []
-    for method in description.methods:
-        if METHODS[method].has_strategies:
-            variants += [(method, s, t) for s in description.strategies for t in description.terminals]
-        else:
-            variants.append((method, "", ""))
-    return variants

@@ -72,6 +72,8 @@ def run(
                 run_local(work, store, jobs, report)
             else:
                 run_on_cluster(work, store, cluster, report)
+            # Another process may have done a part of it.
+            progress.update(bar, completed=total - len(pending(description, store)))
             counts = ", ".join(f"{count} {status}" for status, count in sorted(ends.items())) or "nothing to do"
             progress.console.print(f"{description.name}: {counts}; results in {store.path}")
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from codt.study.cells import Cell
-from codt.study.process import CRASH, Record, run_cell
+from codt.study.endings import CRASH
+from codt.study.process import Record, run_cell
 from codt.study.runner import Report
 from codt.study.store import Store
 

@@ -94,11 +94,37 @@ class Description:
     profiles: bool = False
     own: str = "{}"
 
-    @property
-    def compared(self) -> str:
-        """What the study compares: the one of method, strategy and terminal case that varies the most."""
-        sizes = {"strategy": len(self.strategies), "terminal": len(self.terminals), "method": len(self.methods)}
-        return max(sizes, key=lambda part: sizes[part])
+    def variants(self) -> list[tuple[str, str, str]]:
+        """Return method, strategy and terminal case of all that is compared; a method without strategies occurs once.
+
+        Examples
+        --------
+        >>> Description("mine", "t", (), (), methods=("codt", "cart")).variants()
+        [('codt', 'dfs-blossom', 'depth-two'), ('cart', '', '')]
+        """
+        found = []
+        for method in self.methods:
+            if METHODS[method].has_strategies:
+                found += [(method, strategy, terminal) for strategy in self.strategies for terminal in self.terminals]
+            else:
+                found.append((method, "", ""))
+        return found
+
+    def label(self, method: str, strategy: str, terminal: str) -> str:
+        """Return what a variant is called in the report: whatever the study varies of it.
+
+        Examples
+        --------
+        >>> Description("mine", "t", (), (), strategies=("lds", "lds-mid")).label("codt", "lds", "depth-two")
+        'lds'
+        """
+        varied = (len(self.methods) > 1, len(self.strategies) > 1, len(self.terminals) > 1)
+        parts = [part for part, told in zip((method, strategy, terminal), varied, strict=True) if told and part]
+        return " ".join(parts) or strategy or method
+
+    def labels(self) -> list[str]:
+        """Return the labels of all variants, in order."""
+        return [self.label(*variant) for variant in self.variants()]
 
     def own_strategies(self) -> dict[str, dict[str, Any]]:
         """Return the strategies that the file defines, as keyword arguments of :class:`codt.Strategy`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import scikit_posthocs
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from codt.study.metrics import NAMES, UNITS, Study, by_problem
+from codt.study.metrics import LEAST, NAMES, UNITS, Study, by_problem
 from codt.study.statistics import Ranking
 
 _STYLE: Any = {
@@ -44,7 +45,7 @@ def _panels(n: int, height: float = 2.6) -> tuple[Figure, list[Axes]]:
 
 def _look(labels: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return a colour and a kind of line for every label, told apart without colours too."""
-    colours = mpl.color_sequences["tab10"]
+    colours = (*mpl.color_sequences["tab10"], "black")  # no study of the paper has more labels
     return {
         label: {"color": colours[i % len(colours)], "linestyle": _LINES[i % len(_LINES)]}
         for i, label in enumerate(labels)
@@ -53,9 +54,7 @@ def _look(labels: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 def distributions(study: Study, metric: str) -> Figure | None:
     """Draw the share of runs within each value of a metric, one line a label, one panel a depth."""
-    rows = study.rows[study.rows[metric].notna()]
-    if metric in ("runtime", "expansions"):
-        rows = rows[rows["status"] != "heuristic"]
+    rows = study.rows_with(metric)
     # A panel in which nobody got anywhere shows nothing.
     reached_at = set(rows.loc[np.isfinite(rows[metric]), "depth"])
     depths = [depth for depth in study.description.depths if depth in reached_at]
@@ -78,27 +77,45 @@ def distributions(study: Study, metric: str) -> Figure | None:
             start = reached[0] if len(reached) else limit
             x = np.concatenate([[start], reached, [limit]])
             y = np.concatenate([[0.0], share, [share[-1] if len(share) else 0.0]])
-            axis.step(np.maximum(x, 1e-6) if metric != "oi" else x, y, where="post", label=label, **look[label])
-        if metric != "oi":
+            axis.step(np.maximum(x, LEAST.get(metric, 0.0)), y, where="post", label=label, **look[label])
+        if metric == "oi":
+            axis.set_xlim(-0.02, 1.02)
+        else:
             axis.set_xscale("log")
         axis.set_ylim(0, 1.02)
         axis.set_title(f"d = {depth}")
         axis.set_xlabel(f"{NAMES[metric]}{f' ({UNITS[metric]})' if UNITS[metric] else ''}")
     axes[0].set_ylabel("share of runs")
-    handles, names = axes[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=min(4, len(names)), frameon=False)
-    figure.set_figheight(2.6 + 0.2 * -(-len(names) // 4))
+    _legend(figure, axes)
     return figure
 
 
-def critical_differences(rankings: dict[int, Ranking], metric: str) -> Figure:
+def _legend(figure: Figure, axes: Sequence[Axes]) -> None:
+    """Put one legend below all panels; not every panel has every label."""
+    named = {name: handle for axis in axes for handle, name in zip(*axis.get_legend_handles_labels(), strict=True)}
+    inches = 0.7 + 0.075 * max(map(len, named))  # of an entry: its line, and its text
+    columns = max(1, min(int(figure.get_figwidth() / inches), len(named)))
+    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=columns, frameon=False)
+    figure.set_figheight(2.6 + 0.2 * math.ceil(len(named) / columns))
+
+
+def critical_differences(study: Study, rankings: dict[int, Ranking], metric: str) -> Figure:
     """Draw the average ranks for each depth; a bar joins labels that do not differ significantly."""
+    colours = {label: look["color"] for label, look in _look(study.labels).items()}
     tallest = max(len(ranking.ranks) for ranking in rankings.values())
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(7.0, (1.0 + 0.16 * tallest) * len(rankings)), layout="constrained")
         axes = figure.subplots(len(rankings), 1, squeeze=False)[:, 0]
     for axis, (depth, ranking) in zip(axes, rankings.items(), strict=True):
-        scikit_posthocs.critical_difference_diagram(ranking.ranks, ranking.nemenyi, ax=axis)
+        scikit_posthocs.critical_difference_diagram(
+            ranking.ranks,
+            ranking.nemenyi,
+            ax=axis,
+            color_palette=colours,
+            # No-break spaces, which SVG keeps, part the texts from the lines.
+            label_fmt_left="{label} ({rank:.2f})\u00a0",
+            label_fmt_right="\u00a0({rank:.2f}) {label}",
+        )
         axis.set_title(
             f"{NAMES[metric]}, d = {depth}: Friedman p = {ranking.friedman_p:.2g}, {ranking.n_problems} problems",
             fontsize=9,
@@ -131,8 +148,7 @@ def profiles(study: Study, dataset: str) -> Figure:
         axis.set_xlabel("time (s)")
         axis.set_title(f"{dataset}, d = {depth}")
     axes[0].set_ylabel("loss: upper and lower (dotted)")
-    handles, names = axes[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=min(5, len(names)), frameon=False)
+    _legend(figure, axes)
     return figure
 
 
@@ -160,5 +176,4 @@ def mean_growth(study: Study, metric: str = "expansions") -> dict[str, pd.Series
 
 def rankable(study: Study, metric: str) -> pd.DataFrame:
     """Return the table of a metric, one row a problem, without methods that it does not apply to."""
-    rows = study.rows[study.rows["status"] != "heuristic"] if metric in ("runtime", "expansions") else study.rows
-    return by_problem(rows, metric)
+    return by_problem(study.rows_with(metric), metric)

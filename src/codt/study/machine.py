@@ -10,8 +10,6 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-import psutil
-
 from codt.study.methods import METHODS
 
 
@@ -25,32 +23,35 @@ def describe() -> dict[str, str | int]:
     ['build', 'cores', 'cpu', 'machine_memory', 'system', 'versions']
     """
     packages = sorted({method.package for method in METHODS.values()} | {"numpy"})
-    versions = {"python": platform.python_version()} | {name: _version(name) for name in packages}
+    versions = {"python": platform.python_version()} | {name: version(name) for name in packages}
     return {
-        "cpu": _cpu_model(),
+        "cpu": cpu_model(),
         "cores": os.cpu_count() or 1,
-        "machine_memory": psutil.virtual_memory().total,
+        "machine_memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "system": f"{platform.system()} {platform.machine()}",
-        "versions": json.dumps({name: version for name, version in versions.items() if version}),
-        "build": _engine_build(),
+        "versions": json.dumps({name: number for name, number in versions.items() if number}),
+        "build": engine_build(),
     }
 
 
-def _cpu_model() -> str:
+def cpu_model() -> str:
+    """Return the name of the processor."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text(encoding="utf-8", errors="replace").splitlines() if info.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor() or "unknown"
 
 
-def _version(package: str) -> str:
+def version(package: str) -> str:
+    """Return the version of a package; empty if it is not installed."""
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return ""
 
 
-def _engine_build() -> str:
+def engine_build() -> str:
+    """Return a digest of the compiled engine, so that results of different builds are not mixed."""
     from codt import _core  # noqa: PLC0415
 
     return hashlib.sha256(Path(str(_core.__file__)).read_bytes()).hexdigest()[:12]

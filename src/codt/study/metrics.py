@@ -1,7 +1,7 @@
 """The paper's metrics (section "Experiment Setup"), computed from the results of a study.
 
 A *problem* is what all methods of a study are given alike: data set, depth, and subsample if there is one. What is best
-known for a problem is the lowest loss that any of its cells ended with.
+known for a problem is the lowest loss that any cell ended with, in whatever study.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ import numpy as np
 import pandas as pd
 from scipy.stats import gmean
 
+from codt.own_data import is_own_file
+from codt.study.cells import cells
 from codt.study.description import Description
+from codt.study.endings import HEURISTIC, OPTIMAL, SKIPPED
 from codt.study.methods import METHODS
 from codt.study.store import Store
 
 Clock = Literal["wall", "processor"]
 
-PROBLEM = ["dataset", "depth", "samples", "draw"]
+PROBLEM = ["dataset", "depth", "samples", "draw", "seed"]
 UNITS = {"runtime": "s", "best": "s", "oi": "", "memory": "MB", "expansions": ""}
 NAMES = {
     "runtime": "run time",
@@ -36,10 +39,8 @@ NAMES = {
 #: Losses that differ by less than this, relative to the greedy loss, are equal.
 TOLERANCE = 1e-9
 
-# Less than this cannot be measured: a microsecond, a page of memory in MB, one expansion.
-_LEAST = {"runtime": 1e-6, "best": 1e-6, "memory": 0.004096, "expansions": 1.0}
-
-_SKIPPED = ("not-installed", "unsupported")
+#: Less than this cannot be measured: a microsecond, a page of memory in MB, one expansion.
+LEAST = {"runtime": 1e-6, "best": 1e-6, "memory": 0.004096, "expansions": 1.0}
 
 
 @dataclass(frozen=True)
@@ -60,40 +61,57 @@ class Study:
         """What is compared, in the order of the description."""
         return list(dict.fromkeys(self.rows["label"]))
 
+    def rows_with(self, metric: str) -> pd.DataFrame:
+        """Return the rows that a metric applies to: a method that proves nothing is measured by its tree alone."""
+        by_tree = metric in ("oi", "best", "loss")
+        applies = self.rows[metric].notna() & (by_tree | (self.rows["status"] != HEURISTIC))
+        return self.rows[applies]
 
-def load(folder: Path, *, clock: Clock = "wall") -> Study:
-    """Read the results of a study and add the metrics."""
+
+def load(folder: Path, *, clock: Clock = "wall", known: pd.Series | None = None) -> Study:
+    """Read the results of a study and add the metrics; for the arguments see :func:`evaluate`."""
     path = folder / "description.json"
     if not path.is_file():
         raise FileNotFoundError(f"{folder} holds no study: there is no {path.name}.")
     values = json.loads(path.read_text(encoding="utf-8"))
     options: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in values.items()}
     description = Description(**options)
-    return evaluate(description, Store(folder).table().to_pandas(), clock=clock)
+    results = Store(folder).table().to_pandas()
+    # A description may have been changed since a part of its cells was run; those stay, but are of another study.
+    mine = results["key"].isin([cell.key for cell in cells(description)])
+    return evaluate(description, results[mine], clock=clock, known=known)
 
 
-def evaluate(description: Description, results: pd.DataFrame, *, clock: Clock = "wall") -> Study:
+def evaluate(
+    description: Description, results: pd.DataFrame, *, clock: Clock = "wall", known: pd.Series | None = None
+) -> Study:
     """Add to every row its label and the metrics; see :data:`NAMES`.
 
-    ``runtime`` is infinite for a search that was not completed within the limit, ``best`` for one that did not reach
-    the best known loss; ``oi`` is missing where the greedy tree is the best known. With ``clock="processor"`` the run
-    times of methods that use one thread are processor times: on a busy machine they say more than the wall clock.
+    ``runtime`` and ``expansions`` are infinite for a search that was not completed within the limit, ``best`` for one
+    that did not reach the best known loss; ``oi`` is missing where the greedy tree is the best known.
+
+    Parameters
+    ----------
+    description : Description
+        The study.
+    results : DataFrame
+        Its cells, as the store has them.
+    clock : {"wall", "processor"}
+        With "processor" the run times of methods that use one thread are processor times: on a busy machine they say
+        more than the wall clock.
+    known : Series, optional
+        The best known losses by :func:`best_known`, if other studies count too.
     """
-    skipped = results[results["status"].isin(_SKIPPED)].copy()
-    rows = results[~results["status"].isin(_SKIPPED)].copy().reset_index(drop=True)
-    order = {name: i for i, name in enumerate((*description.methods, *description.strategies, *description.terminals))}
-    compared = description.compared
-    rows["label"] = rows[compared].where(rows[compared] != "", rows["method"])
-    rows["_order"] = rows["label"].map(order)
-    rows = rows.sort_values(["dataset", "depth", "repetition", "_order"], kind="stable").drop(columns="_order")
-    rows["dataset"] = [Path(name.partition("::")[0]).stem for name in rows["dataset"]]
-    # Without subsamples all repetitions are of one problem; with them every draw is a problem.
-    rows["draw"] = rows["repetition"].where(rows["samples"].notna(), 0)
-    rows["samples"] = rows["samples"].fillna(0).astype(int)
-    groups = rows.groupby(PROBLEM)
-    rows["best_loss"] = np.fmin(groups["loss"].transform("min"), groups["greedy_loss"].transform("min"))
-    rows["greedy_loss"] = groups["greedy_loss"].transform("max")
-    done = (rows["status"] == "optimal") & (rows["seconds"] <= rows["time_limit"] * 1.05)
+    skipped = results[results["status"].isin(SKIPPED)].copy()
+    rows = _with_problems(results[~results["status"].isin(SKIPPED)]).reset_index(drop=True)
+    rows["label"] = list(map(description.label, rows["method"], rows["strategy"], rows["terminal"]))
+    rows = rows.sort_values(["dataset", "depth", "repetition"])
+    rows = rows.sort_values("label", key=lambda labels: labels.map(description.labels().index), kind="stable")
+    rows = rows.reset_index(drop=True)
+    best = best_known(results) if known is None else known
+    rows["best_loss"] = best.reindex(pd.MultiIndex.from_frame(rows[PROBLEM])).to_numpy()
+    rows["greedy_loss"] = rows.groupby(PROBLEM)["greedy_loss"].transform("max")
+    done = (rows["status"] == OPTIMAL) & (rows["seconds"] <= rows["time_limit"])
     one_thread = ~rows["method"].isin([name for name, method in METHODS.items() if method.all_cores])
     by_processor = one_thread & rows["cpu_seconds"].notna() & (clock == "processor")
     rows["runtime"] = rows["cpu_seconds"].where(by_processor, rows["seconds"]).where(done, np.inf)
@@ -103,9 +121,38 @@ def evaluate(description: Description, results: pd.DataFrame, *, clock: Clock = 
     rows["best"] = [_time_to_best(row) for row in records]
     rows["oi"] = [_row_integral(row) for row in records]
     rows["memory"] = rows["memory"].fillna(rows["peak_memory"]) / 1e6
+    # An expansion of the paper's left-right case is one run of its procedure.
     left_right = rows["terminal"] == "left-right"
-    rows["expansions"] = rows["evaluations"].where(left_right, rows["expansions"])
-    return Study(description, rows.reset_index(drop=True), skipped)
+    rows["expanded"] = rows["evaluations"].where(left_right, rows["expansions"])
+    rows["expansions"] = rows["expanded"].where(done | rows["expanded"].isna(), np.inf)
+    rows["dataset"] = rows["dataset"].map(_short_names(rows["dataset"]))
+    return Study(description, rows, skipped)
+
+
+def best_known(results: pd.DataFrame) -> pd.Series:
+    """Return the lowest loss that any cell of the results ended with, by problem."""
+    rows = _with_problems(results)
+    lowest: pd.Series = rows.assign(best=np.fmin(rows["loss"], rows["greedy_loss"])).groupby(PROBLEM)["best"].min()
+    return lowest
+
+
+def _with_problems(results: pd.DataFrame) -> pd.DataFrame:
+    """Return results with the columns of :data:`PROBLEM`; without subsamples all repetitions are of one problem."""
+    sampled = results["samples"].notna()
+    return results.assign(
+        samples=results["samples"].fillna(0).astype(int),
+        draw=results["repetition"].where(sampled, 0),
+        seed=results["seed"].where(sampled, 0),
+    )
+
+
+def _short_names(names: pd.Series) -> dict[str, str]:
+    """Return short names for files: without folders, and without the target, where that does not mix them up."""
+    full = list(dict.fromkeys(names))
+    stems = {name: Path(name.partition("::")[0]).stem if is_own_file(name) else name for name in full}
+    files = {name: Path(name).name for name in full}
+    complete = {name: name for name in full}
+    return next(short for short in (stems, files, complete) if len(set(short.values())) == len(full))
 
 
 def objective_integral(
@@ -167,8 +214,8 @@ def _row_integral(row: dict[str, Any]) -> float:
 
 
 def penalised(rows: pd.DataFrame, metric: str = "runtime") -> pd.Series:
-    """Return a metric with the time that was spent in place of what was not reached: at least this it would be."""
-    spent = rows["at_least"] if metric == "runtime" else rows["time_limit"]
+    """Return a metric with what was spent in place of what was not reached: at least this it would be."""
+    spent = rows[{"runtime": "at_least", "expansions": "expanded"}.get(metric, "time_limit")]
     values: pd.Series = rows[metric].where(np.isfinite(rows[metric]), spent)
     return values
 
@@ -182,7 +229,7 @@ def shared_problems(rows: pd.DataFrame) -> pd.DataFrame:
 def geometric_means(rows: pd.DataFrame, metric: str = "runtime") -> pd.Series:
     """Return the geometric mean of a metric for every label, unfinished runs counted with the time they spent."""
     rows = shared_problems(rows[rows[metric].notna()])
-    values = penalised(rows, metric).clip(lower=_LEAST[metric])
+    values = penalised(rows, metric).clip(lower=LEAST[metric])
     means: pd.Series = values.groupby(rows["label"]).agg(lambda part: float(gmean(part)))
     return means.sort_values()
 
@@ -194,7 +241,7 @@ def geometric_ratio(rows: pd.DataFrame, label: str, reference: str, metric: str 
     --------
     >>> rows = pd.DataFrame(
     ...     {"label": ["a", "b"] * 2, "dataset": ["x", "x", "y", "y"], "depth": 3, "samples": 0, "draw": 0,
-    ...      "runtime": [2.0, 1.0, 8.0, 1.0]})
+    ...      "seed": 0, "runtime": [2.0, 1.0, 8.0, 1.0]})
     >>> geometric_ratio(rows, "a", "b")
     (4.0, 2)
     """
@@ -218,7 +265,7 @@ def by_problem(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
 def disagreements(rows: pd.DataFrame) -> list[str]:
     """Return the problems for which two methods claim different optima; there should be none."""
     found = []
-    proven = rows[rows["status"] == "optimal"]
+    proven = rows[rows["status"] == OPTIMAL]
     for problem, group in proven.groupby(PROBLEM):
         low, high = group["loss"].min(), group["loss"].max()
         if high - low > 1e-6 * max(1.0, abs(high)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -18,10 +19,8 @@ from typing import Any
 import psutil
 
 from codt.study.cells import Cell
+from codt.study.endings import CRASH, MEMORY, STOPPED, TIME
 from codt.study.machine import describe
-
-#: How a cell can end beside the ways in which a fit ends by itself.
-CRASH, TIME, MEMORY, STOPPED = "crash", "time-limit", "memory-limit", "stopped"
 
 # Reading the data, converting them and loading a library may take this long; the limit is on the fit.
 SETUP_SECONDS = 300.0
@@ -29,6 +28,8 @@ SETUP_SECONDS = 300.0
 GRACE_SECONDS = 3.0
 GRACE_SHARE = 0.05
 POLL_SECONDS = 0.02
+# To look for children means to look at every process of the machine, so it is done less often.
+CHILDREN_SECONDS = 0.5
 
 Record = dict[str, Any]
 
@@ -41,7 +42,7 @@ def run_cell(text: str, command: tuple[str, ...] | None = None, stop: Event | No
     text : str
         The cell, by :meth:`codt.study.cells.Cell.to_json`.
     command : tuple of str, optional
-        What to run instead of the worker, for tests; the path of the outcome is added.
+        What to run instead of the worker, for tests; the path of the outcome and our own id are added.
     stop : Event, optional
         Ends the cell when it is set; the record is then of no use.
     """
@@ -59,7 +60,7 @@ def _run(cell: Cell, folder: Path, command: tuple[str, ...], stop: Event) -> Rec
     threads = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")}
     with (folder / "errors").open("w+b") as errors:
         process = subprocess.Popen(
-            [*command, str(outcome)],
+            [*command, str(outcome), str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=errors,
@@ -72,54 +73,68 @@ def _run(cell: Cell, folder: Path, command: tuple[str, ...], stop: Event) -> Rec
                 process.stdin.write(cell.to_json().encode())
             with suppress(BrokenPipeError):
                 process.stdin.close()
-            ended = _watch(process, cell, started, stop)
+            seen = _watch(process, cell, started, stop)
         finally:
             _kill(process)
-        if ended is not None:
-            return ended
+        if "status" in seen:
+            return seen
         if outcome.exists():
             found: Record = json.loads(outcome.read_text(encoding="utf-8"))
             return found
         errors.seek(0)
-        return {"status": CRASH, "note": _reason(process.returncode, errors.read().decode(errors="replace"))}
+        reason = _reason(process.returncode, errors.read().decode(errors="replace"))
+        return {"status": CRASH, "note": reason, **seen}
 
 
-def _watch(process: subprocess.Popen[bytes], cell: Cell, started: Path, stop: Event) -> Record | None:
-    """Wait until the process ends, or return why it has to be ended."""
+def _watch(process: subprocess.Popen[bytes], cell: Cell, started: Path, stop: Event) -> Record:
+    """Wait until the process ends; return what was seen of it, with a status if it has to be ended."""
     begin = monotonic()
     running_since: float | None = None
+    memory = _Memory(process.pid)
+    before = 0  # what it held when the fit began, as far as could be seen
     peak = 0
+    seen: Record = {}
     while process.poll() is None:
-        peak = max(peak, _memory(process.pid))
-        if peak > cell.memory_limit:
-            return {"status": MEMORY, "peak_memory": peak, "note": "ended from outside"}
+        held = memory.held()
+        peak = max(peak, held)
         now = monotonic()
         if running_since is None and started.exists():
-            running_since = now
+            running_since, before = now, held
+        seen["peak_memory"] = peak
         if running_since is not None:
-            if now - running_since > cell.time_limit * (1 + GRACE_SHARE) + GRACE_SECONDS:
-                return {
-                    "status": TIME,
-                    "seconds": now - running_since,
-                    "peak_memory": peak,
-                    "note": "ended from outside",
-                }
-        elif now - begin > SETUP_SECONDS:
-            return {"status": TIME, "peak_memory": peak, "note": f"not ready after {SETUP_SECONDS:g} s"}
+            seen |= {"seconds": now - running_since, "memory": peak - before}
+        if held > cell.memory_limit:
+            return {"status": MEMORY, "note": "ended from outside", **seen}
+        if running_since is None:
+            if now - begin > SETUP_SECONDS:
+                return {"status": TIME, "note": f"not ready after {SETUP_SECONDS:g} s", **seen}
+        elif now - running_since > cell.time_limit * (1 + GRACE_SHARE) + GRACE_SECONDS:
+            return {"status": TIME, "note": "ended from outside", **seen}
         if stop.wait(POLL_SECONDS):
             return {"status": STOPPED}
-    return None
+    return seen
 
 
-def _memory(pid: int) -> int:
-    """Return what a process and its children hold."""
-    total = 0
-    with suppress(psutil.Error):
-        parent = psutil.Process(pid)
-        for process in (parent, *parent.children(recursive=True)):
+class _Memory:
+    """What a process and its children hold."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._family: list[psutil.Process] = []
+        self._known_at = -math.inf
+
+    def held(self) -> int:
+        """Return the resident memory now, in bytes."""
+        if monotonic() - self._known_at > CHILDREN_SECONDS:
+            with suppress(psutil.Error):
+                parent = psutil.Process(self._pid)
+                self._family = [parent, *parent.children(recursive=True)]
+            self._known_at = monotonic()
+        total = 0
+        for process in self._family:
             with suppress(psutil.Error):
                 total += process.memory_info().rss
-    return total
+        return total
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
@@ -131,6 +146,8 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 def _reason(code: int, errors: str) -> str:
     lines = [line for line in errors.strip().splitlines() if line.strip()]
+    if code == -signal.SIGKILL:  # by the system, since it was not by us
+        return "signal SIGKILL: the machine was probably out of memory"
     if code < 0:
         return f"signal {signal.Signals(-code).name}"
     return lines[-1][:500] if lines else f"exit code {code}, no outcome"

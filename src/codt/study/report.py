@@ -17,8 +17,9 @@ from matplotlib.figure import Figure
 from codt.study import figures, tables
 from codt.study.cells import cells
 from codt.study.claims import CLAIMS
-from codt.study.metrics import NAMES, Clock, Study, disagreements, load
+from codt.study.metrics import NAMES, Clock, Study, best_known, disagreements, load
 from codt.study.statistics import Ranking, rank
+from codt.study.store import Store
 
 
 @dataclass
@@ -47,7 +48,8 @@ def write_report(folder: Path, out: Path, *, clock: Clock = "wall") -> Path:
     found = sorted(path.parent for path in folder.glob("*/description.json"))
     if not found:
         raise FileNotFoundError(f"folder={str(folder)!r} holds no results of `codt study run`.")
-    studies = [study for study in (load(path, clock=clock) for path in found) if len(study.rows)]
+    known = best_known(pd.concat([Store(path).table().to_pandas() for path in found]))
+    studies = [study for study in (load(path, clock=clock, known=known) for path in found) if len(study.rows)]
     for part in ("figures", "tables"):
         (out / part).mkdir(parents=True, exist_ok=True)
     sections = [_section(study, out) for study in studies]
@@ -77,7 +79,7 @@ def _section(study: Study, out: Path) -> Section:
         rankings = _rankings(study, metric)
         if rankings:
             caption = f"Average ranks by {NAMES[metric]}; bars join what does not differ significantly (Nemenyi, 95 %)"
-            _add_figure(section, out, f"{metric}-ranks", caption, figures.critical_differences(rankings, metric))
+            _add_figure(section, out, f"{metric}-ranks", caption, figures.critical_differences(study, rankings, metric))
         _add_table(section, out, metric, f"Mean {NAMES[metric]}", tables.summary(study, metric))
         if metric == "runtime":
             _add_table(section, out, "run-times", "Run time in seconds; - is unfinished", tables.run_times(study))
@@ -108,14 +110,19 @@ def _add_figure(section: Section, out: Path, name: str, caption: str, figure: Fi
 def _add_table(section: Section, out: Path, name: str, caption: str, table: pd.DataFrame) -> None:
     if table.empty:
         return
-    path = out / "tables" / f"{section.study.description.name}-{name}"
+    shown = _write_table(table, out / "tables" / f"{section.study.description.name}-{name}")
+    section.tables.append(
+        {"caption": caption, "columns": list(map(str, shown.columns)), "rows": shown.to_numpy().tolist()}
+    )
+
+
+def _write_table(table: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Write a table as CSV and LaTeX; return it as people read it."""
     table.to_csv(path.with_suffix(".csv"), index=False)
     shown = pd.DataFrame({column: [tables.as_text(value) for value in table[column]] for column in table})
     # What a cell says must not be read as LaTeX.
     path.with_suffix(".tex").write_text(shown.to_latex(index=False, escape=True), encoding="utf-8")
-    section.tables.append(
-        {"caption": caption, "columns": list(map(str, shown.columns)), "rows": shown.to_numpy().tolist()}
-    )
+    return shown
 
 
 def _write_claims(claims: list[dict[str, Any]], out: Path) -> None:
@@ -125,10 +132,11 @@ def _write_claims(claims: list[dict[str, Any]], out: Path) -> None:
             "study": entry["claim"].study,
             "outcome": entry["verdict"].outcome,
             "evidence": entry["verdict"].evidence,
+            "figure": entry["anchor"],
         }
         for entry in claims
     ]
-    pd.DataFrame(rows).to_csv(out / "tables" / "claims.csv", index=False)
+    _write_table(pd.DataFrame(rows), out / "tables" / "claims")
 
 
 def _facts(study: Study) -> list[tuple[str, str]]:

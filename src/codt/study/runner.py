@@ -11,6 +11,7 @@ from threading import Event
 
 from codt.study.cells import Cell, cells
 from codt.study.description import Description
+from codt.study.endings import TRIED_AGAIN
 from codt.study.methods import METHODS
 from codt.study.process import Record, run_cell
 from codt.study.store import Store
@@ -22,7 +23,8 @@ Report = Callable[[Record], None]
 def open_store(description: Description, root: Path) -> Store:
     """Return the store of a study, in a folder of its name, with the description beside it.
 
-    Cells that another study in ``root`` has run already are taken over: the experiments overlap.
+    Cells that another study in ``root`` has run already are taken over: the experiments overlap. Cells that could not
+    be run because something was not there (a method, the data) are forgotten, to be tried again.
     """
     store = Store(root / description.name)
     text = json.dumps(asdict(description), indent=1)
@@ -34,6 +36,7 @@ def open_store(description: Description, root: Path) -> Store:
     for other in sorted(root.glob("*/results.parquet")):
         if other.parent != store.folder:
             store.adopt(keys, Store(other.parent))
+    store.forget(TRIED_AGAIN)
     return store
 
 

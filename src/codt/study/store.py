@@ -10,7 +10,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -138,8 +138,7 @@ class Store:
 
     def _merge(self, source: Callable[[], tuple[pa.Table, list[Path]]]) -> None:
         """Add rows to the one file, in place of those with the same keys, and remove the files they came from."""
-        with (self.folder / ".lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with self._alone():
             new, paths = source()
             if not new.num_rows and self.path.exists():
                 return
@@ -148,11 +147,30 @@ class Store:
                 fresh = set(new["key"].to_pylist())
                 kept = pa.array([key not in fresh for key in old["key"].to_pylist()], pa.bool_())
                 new = pa.concat_tables([old.filter(kept), new])
-            partial = self.path.with_suffix(".partial")
-            pq.write_table(new, partial, compression="zstd")
-            partial.replace(self.path)
+            self._write(new)
             for path in paths:
                 path.unlink()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other processes from changing the one file."""
+        with (self.folder / ".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    def _write(self, results: pa.Table) -> None:
+        partial = self.path.with_suffix(".partial")
+        pq.write_table(results, partial, compression="zstd")
+        partial.replace(self.path)
+
+    def forget(self, statuses: Collection[str]) -> None:
+        """Drop the results of cells that ended so, as if they had not been run."""
+        self.compact()
+        with self._alone():
+            results = self._read()
+            kept = pa.array([status not in statuses for status in results["status"].to_pylist()], pa.bool_())
+            if results.num_rows > kept.true_count:
+                self._write(results.filter(kept))
 
     def adopt(self, keys: set[str], other: Store) -> None:
         """Take over the results of cells that another study has run already: equal keys are equal cells."""

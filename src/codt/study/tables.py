@@ -16,12 +16,11 @@ def run_times(study: Study) -> pd.DataFrame:
     As in the paper, problems that no label or that every label solves within a second are left out where others remain;
     what was not finished is missing. The ratios are over all problems that both finished.
     """
-    rows = study.rows[study.rows["status"] != "heuristic"]
+    rows = study.rows_with("runtime")
     table = by_problem(rows, "runtime")
     told = (table < np.inf).any(axis=1) & ~(table <= 1.0).all(axis=1)
     shown = table[told] if told.any() else table
-    shown = shown.replace(np.inf, np.nan).reset_index()
-    shown = shown.drop(columns=[name for name in ("samples", "draw") if shown[name].nunique() <= 1])
+    shown = _without_constants(shown.replace(np.inf, np.nan).reset_index())
     labels = list(table.columns)
     ratios = {label: geometric_ratio(rows, label, labels[0])[0] for label in labels}
     last = pd.DataFrame([{"dataset": f"ratio to {labels[0]}", **ratios}])
@@ -35,9 +34,7 @@ def summary(study: Study, metric: str) -> pd.DataFrame:
     counts with the time that was spent.
     """
     found = []
-    rows = study.rows[study.rows[metric].notna()]
-    if metric in ("runtime", "expansions"):
-        rows = rows[rows["status"] != "heuristic"]
+    rows = study.rows_with(metric)
     for depth, part in rows.groupby("depth"):
         values = part.groupby("label")["oi"].mean() if metric == "oi" else geometric_means(part, metric)
         for label in study.labels:
@@ -65,7 +62,12 @@ def losses(study: Study) -> pd.DataFrame:
     """Return the loss of every problem and label, beside that of the greedy tree and the best known."""
     table = by_problem(study.rows, "loss")
     known = study.rows.groupby(PROBLEM)[["greedy_loss", "best_loss"]].first()
-    return known.join(table).reset_index()
+    return _without_constants(known.join(table).reset_index())
+
+
+def _without_constants(table: pd.DataFrame) -> pd.DataFrame:
+    """Leave out what says nothing about the subsample."""
+    return table.drop(columns=[name for name in ("samples", "draw", "seed") if table[name].nunique() <= 1])
 
 
 def as_text(value: object) -> str:

@@ -1,4 +1,4 @@
-"""One cell in a process of its own: ``python -m codt.study.worker OUTCOME``, the cell as JSON on standard input.
+"""One cell in a process of its own: ``python -m codt.study.worker OUTCOME PARENT``, the cell as JSON on standard input.
 
 The outcome is written to a file, since peers print what they like. A second file beside it says when the fit began:
 only then does the time limit run.
@@ -13,6 +13,7 @@ import signal
 import sys
 import warnings
 import zlib
+from contextlib import suppress
 from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
@@ -27,6 +28,7 @@ from codt.datasets import dataset_task, load_dataset
 from codt.options import Task
 from codt.study.cells import Cell
 from codt.study.description import own_strategy
+from codt.study.endings import NO_DATA, NOT_INSTALLED, UNSUPPORTED
 from codt.study.memory import forget_peak, peak_bytes, resident_bytes
 from codt.study.methods import METHODS
 from codt.study.methods.base import Problem
@@ -40,9 +42,10 @@ def started_file(outcome: Path) -> Path:
     return outcome.with_suffix(".started")
 
 
-def main(outcome: Path) -> None:
-    """Run the cell on standard input."""
-    _end_with_parent()
+def main(outcome: Path, parent: int) -> None:
+    """Run the cell on standard input for the process with the id ``parent``."""
+    _end_with(parent)
+    _end_first()
     # What libraries warn of is theirs; what matters comes back in the outcome.
     warnings.simplefilter("ignore")
     cell = Cell.from_json(sys.stdin.read())
@@ -54,14 +57,17 @@ def main(outcome: Path) -> None:
 def run(cell: Cell, started: Path) -> dict[str, Any]:
     """Run a cell in this process and return what came of it."""
     method = METHODS[cell.method]
-    task = dataset_task(cell.dataset)
+    try:
+        task = dataset_task(cell.dataset)
+        X, y = load_dataset(cell.dataset)
+    except FileNotFoundError as error:
+        return {"status": NO_DATA, "note": str(error)}
     if task not in method.tasks:
-        return {"status": "unsupported", "note": f"{method.name} has no {task}"}
+        return {"status": UNSUPPORTED, "note": f"{method.name} has no {task}"}
     try:
         metadata.version(method.package)
     except metadata.PackageNotFoundError:
-        return {"status": "not-installed", "note": f"{method.package} is not installed"}
-    X, y = load_dataset(cell.dataset)
+        return {"status": NOT_INSTALLED, "note": f"{method.package} is not installed"}
     X, y = draw(X, y, task, cell)
     shape = {"task": task, "n_samples": X.shape[0], "n_features": X.shape[1]}
     greedy = cart_loss(X, y, task, cell.depth)
@@ -109,13 +115,19 @@ def draw(X: Floats, y: NDArray[Any], task: Task, cell: Cell) -> tuple[Floats, ND
             return samples, labels
 
 
-def _end_with_parent() -> None:
+def _end_with(parent: int) -> None:
     """Ask the system to end this process when its parent ends, so that a killed study leaves nothing behind."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() == 1:
+        if os.getppid() != parent:  # it ended before we asked
             sys.exit("the parent process has ended")
 
 
+def _end_first() -> None:
+    """Ask the system to end this process before others when memory runs out: it is the one that took it."""
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), int(sys.argv[2]))

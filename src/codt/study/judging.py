@@ -1,0 +1,210 @@
+"""How statements of the paper are judged by the numbers of a run.
+
+Each function here takes a study and returns a verdict, or makes such a function. That a run has nothing to judge by is
+said by KeyError, whose argument is what is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.stats import linregress
+
+from codt.study.figures import mean_growth, rankable
+from codt.study.metrics import NAMES, UNITS, Study, geometric_means, geometric_ratio, shared_problems
+from codt.study.statistics import rank
+
+CONFIRMED, NOT_CONFIRMED, NO_DATA = "confirmed", "not confirmed", "no data"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a statement holds in a run, and the numbers behind it."""
+
+    outcome: str
+    evidence: str
+
+
+Test = Callable[[Study], Verdict]
+
+
+def _verdict(holds: object, evidence: str, remark: str = "") -> Verdict:
+    return Verdict(CONFIRMED if holds else NOT_CONFIRMED, f"{evidence}; {remark}" if remark else evidence)
+
+
+def means(
+    metric: str,
+    depths: Sequence[int],
+    holds: Callable[[pd.Series], object],
+    remark: str = "",
+    among: Sequence[str] = (),
+    *,
+    champion: str = "",
+) -> Test:
+    """Judge by what every label has on average, in ascending order.
+
+    The mean is arithmetic for the objective integral, and otherwise geometric, where what was not completed counts with
+    the time that was spent.
+
+    Parameters
+    ----------
+    metric : str
+        Which of the metrics.
+    depths : sequence of int
+        At which depths; empty for all.
+    holds : callable
+        Takes the means and returns whether the statement holds.
+    remark : str
+        What to add to the evidence.
+    among : sequence of str
+        Only these labels; empty for all.
+    champion : str
+        The label that should come first: the evidence says whether it differs significantly from the next best.
+    """
+
+    def test(study: Study) -> Verdict:
+        rows = study.rows_with(metric)
+        rows = rows[rows["depth"].isin(depths)] if depths else rows
+        rows = shared_problems(rows[rows["label"].isin(among)] if among else rows)
+        if rows.empty:
+            raise KeyError(f"depth {' or '.join(map(str, depths))}")
+        values = _mean_values(rows, metric)
+        unit = f" in {UNITS[metric]}" if UNITS[metric] else ""
+        told = f"mean {NAMES[metric]}{unit}{_at(depths)}: {_listed(values)}"
+        if metric == "runtime":
+            told += f"; {int(np.isfinite(rows['runtime']).sum())} of {len(rows)} runs completed"
+        if champion:
+            told += _significance(study, metric, depths, champion, values)
+        return _verdict(holds(values), told, remark)
+
+    return test
+
+
+def _mean_values(rows: pd.DataFrame, metric: str) -> pd.Series:
+    if metric == "oi":
+        integrals: pd.Series = rows.groupby("label")["oi"].mean().dropna().sort_values()
+        if integrals.empty:
+            raise KeyError("problem in which the greedy tree can be improved")
+        return integrals
+    if metric == "runtime" and not np.isfinite(rows["runtime"]).any():
+        raise KeyError("completed run at these depths")
+    return geometric_means(rows[rows[metric] > 0], metric)
+
+
+def _significance(study: Study, metric: str, depths: Sequence[int], champion: str, values: pd.Series) -> str:
+    other = next(label for label in values.index if label != champion)
+    table = rankable(study, metric)
+    ranking = rank(table[table.index.get_level_values("depth").isin(depths)])
+    if ranking is None:
+        return ""
+    differ = "" if ranking.better(champion, other) else "not "
+    return f"; {champion} against {other}: {differ}significant (Nemenyi, 95 %)"
+
+
+def no_difference(metric: str, depth: int) -> Test:
+    """Judge whether a Friedman test finds no difference between the labels at a depth."""
+
+    def test(study: Study) -> Verdict:
+        table = rankable(study, metric)
+        ranking = rank(table[table.index.get_level_values("depth") == depth])
+        if ranking is None:
+            raise KeyError(f"runs at d = {depth} that could be ranked")
+        evidence = f"Friedman test{_at([depth])}: p = {ranking.friedman_p:.2g} ({ranking.n_problems} problems)"
+        return _verdict(not ranking.significant, evidence)
+
+    return test
+
+
+def reduction(
+    metric: str, depths: Sequence[int], other: str, holds: Callable[[float], object], remark: str = ""
+) -> Test:
+    """Judge by how much depth two reduces a metric where it and another terminal case finished, as a share."""
+
+    def test(study: Study) -> Verdict:
+        rows = study.rows_with(metric)
+        rows = rows[rows["depth"].isin(depths) & np.isfinite(rows["runtime"])]
+        ratio, n = geometric_ratio(rows, "depth-two", other, metric)
+        if n == 0:
+            raise KeyError(f"problem{_at(depths)} that both depth-two and {other} finished")
+        evidence = f"reduction of {NAMES[metric]} against {other}{_at(depths)}: {1 - ratio:.1%} ({n} problems)"
+        return _verdict(holds(1 - ratio), evidence, remark)
+
+    return test
+
+
+def times_slower(other: str, holds: Callable[[float], object], remark: str = "") -> Test:
+    """Judge how many times slower another method is than ours; at least so, where it did not finish."""
+
+    def test(study: Study) -> Verdict:
+        rows = study.rows_with("runtime")
+        values = geometric_means(rows[rows["label"].isin(["codt", other])])
+        ratio = values[other] / values["codt"]
+        both, n = geometric_ratio(rows, other, "codt")
+        finished = "none finished by both" if n == 0 else f"{both:.3g} on the {n} problems that both finished"
+        evidence = f"{other} takes {ratio:.3g} times as long (unfinished runs with the time they spent; {finished})"
+        return _verdict(holds(ratio), evidence, remark)
+
+    return test
+
+
+def share_completed(label: str, holds: Callable[[float], object]) -> Test:
+    """Judge by the share of its runs that a method completes."""
+
+    def test(study: Study) -> Verdict:
+        part = study.rows[study.rows["label"] == label]
+        if part.empty:
+            raise KeyError(label)
+        completed = np.isfinite(part["runtime"])
+        return _verdict(holds(completed.mean()), f"{label} completed {int(completed.sum())} of {len(part)} runs")
+
+    return test
+
+
+def wins(metric: str, labels: Sequence[str], holds: Callable[[float], object]) -> Test:
+    """Judge by the share of problems in which one of the labels is the best."""
+
+    def test(study: Study) -> Verdict:
+        table = rankable(study, metric).dropna()
+        if table.empty:
+            raise KeyError("problem in which the greedy tree can be improved")
+        counts = table.idxmin(axis=1).value_counts()
+        told = ", ".join(f"{label} {count}" for label, count in counts.items())
+        share = sum(counts.get(label, 0) for label in labels) / len(table)
+        return _verdict(holds(share), f"best {NAMES[metric]}, of {len(table)} problems: {told}")
+
+    return test
+
+
+def threads_help(study: Study) -> Verdict:
+    """Judge whether several threads are faster than one: by the wall clock, since they save no processor time."""
+    finished = study.rows[np.isfinite(study.rows["runtime"])]
+    ratio, n = geometric_ratio(finished, "codt-threads", "codt", "seconds")
+    if n == 0:
+        raise KeyError("problem that both codt and codt-threads finished")
+    return _verdict(ratio < 1, f"codt-threads takes {ratio:.3g} times as long by the wall clock ({n} problems)")
+
+
+def grows_logarithmically(study: Study) -> Verdict:
+    """Judge whether expansions follow the logarithm of the samples better than the samples, for most data sets."""
+    better, told = 0, []
+    for dataset, line in mean_growth(study).items():
+        if len(line) < 4:
+            continue
+        samples, counts = line.index.to_numpy(dtype=float), line.to_numpy(dtype=float)
+        fits = [linregress(x, counts).rvalue ** 2 for x in (np.log(samples), samples)]
+        better += fits[0] > fits[1]
+        told.append(f"{dataset} {fits[0]:.2f} ({fits[1]:.2f})")
+    if not told:
+        raise KeyError("data set with four sizes")
+    return _verdict(better > len(told) / 2, f"r2 of a line in log n (in n): {', '.join(told)}")
+
+
+def _at(depths: Sequence[int]) -> str:
+    return f" at d = {', '.join(map(str, depths))}" if depths else ""
+
+
+def _listed(values: pd.Series) -> str:
+    return ", ".join(f"{label} {value:.3g}" for label, value in values.items())
