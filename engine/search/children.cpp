@@ -11,7 +11,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 }  // namespace
 
 void Children::reset(const SearchSettings& settings, const Strategy& strategy, const Objective& objective,
-                     const Subset& subset, const FeatureOrder& order, std::uint32_t depth, double split_lower,
+                     const Subset& subset, const FeatureOrder& order, const Budget& budget, double split_lower,
                      Random& random) {
     settings_ = &settings;
     strategy_ = &strategy;
@@ -20,25 +20,35 @@ void Children::reset(const SearchSettings& settings, const Strategy& strategy, c
     subset_ = &subset;
     order_ = &order;
     random_ = &random;
-    depth_ = depth;
-    closed_lower_ = infinity;
+    depth_ = budget.depth;
+    shares_ = budget.shares();
+    closed_lower_ = closed_free_ = infinity;
     worst_.reset(objective, subset);
     children_.clear();
     unused_.clear();
     by_priority_.clear();
     by_lower_.clear();
-    first_of_feature_.assign(subset.features(), none);
+    first_of_track_.assign(std::size_t{subset.features()} * shares_.count(), none);
     for (std::uint32_t f = 0; f < subset.features(); ++f) {
         const auto possible = objective.leaf_limits().thresholds(subset, f);
         if (possible.first >= possible.end) continue;
-        const Slot slot = add_interval(f, possible.first, possible.end - 1, split_lower);
-        link(slot, none, none);
-        push(slot);
+        for (std::uint32_t share = 0; share < shares_.count(); ++share) {
+            const Slot slot =
+                add_interval(f * shares_.count() + share, possible.first, possible.end - 1, split_lower);
+            link(slot, none, none);
+            push(slot);
+        }
     }
 }
 
 double Children::min_lower() const {
     return by_lower_.empty() ? infinity : (*this)[by_lower_.top()].lower;
+}
+
+double Children::free_lower() const {
+    double least = closed_free_;
+    for (const Slot slot : by_lower_.slots()) least = std::min(least, (*this)[slot].free_lower);
+    return least;
 }
 
 double Children::min_heuristic() const {
@@ -70,8 +80,9 @@ Children::Slot Children::expand(Slot interval, std::uint32_t t, std::int32_t and
         Child& child = at(node);
         child.kind = Child::Kind::expanded;
         child.feature = old.feature;
+        child.track = old.track;
         child.first = child.last = t;
-        child.lower = old.lower;
+        child.lower = child.free_lower = old.lower;
         child.split = {t, 0.0, 0.0};
         child.heuristic = old.heuristic;
         child.random = old.random;
@@ -80,12 +91,12 @@ Children::Slot Children::expand(Slot interval, std::uint32_t t, std::int32_t and
     link(node, old.previous, old.next);
     push(node);
     if (old.first < t) {
-        const Slot left = add_interval(old.feature, old.first, t - 1, old.lower);
+        const Slot left = add_interval(old.track, old.first, t - 1, old.lower);
         link(left, old.previous, node);
         push(left);
     }
     if (t < old.last) {
-        const Slot right = add_interval(old.feature, t + 1, old.last, old.lower);
+        const Slot right = add_interval(old.track, t + 1, old.last, old.lower);
         link(right, node, old.next);
         push(right);
     }
@@ -141,7 +152,7 @@ void Children::retract(Slot slot) {
         remove(beside);
         unlink(beside);
     }
-    const Slot interval = add_interval(merged.feature, merged.first, merged.last, merged.lower);
+    const Slot interval = add_interval(merged.track, merged.first, merged.last, merged.lower);
     at(interval).random = merged.random;
     set_heuristic(at(interval));
     link(interval, merged.previous, merged.next);
@@ -159,14 +170,17 @@ void Children::order_by(const std::vector<Criterion>* priority) {
 
 std::size_t Children::bytes() const {
     return children_.capacity() * sizeof(Child) + worst_.bytes() + by_priority_.bytes() + by_lower_.bytes() +
-           (unused_.capacity() + first_of_feature_.capacity()) * sizeof(Slot);
+           (unused_.capacity() + first_of_track_.capacity()) * sizeof(Slot);
 }
 
-void Children::evaluate(std::uint32_t feature, const std::vector<EvaluatedSplit>& splits, double cutoff) {
+void Children::evaluate(std::uint32_t track, const std::vector<EvaluatedSplit>& splits, double cutoff,
+                        const double* objectives) {
     std::size_t j = 0;
-    for (Slot slot = first_of_feature_[feature]; slot != none && j < splits.size();) {
+    for (Slot slot = first_of_track_[track]; slot != none && j < splits.size();) {
         const Child old = (*this)[slot];
-        if (old.kind != Child::Kind::interval || splits[j].threshold > old.last) {
+        if (old.kind == Child::Kind::interval)
+            while (j < splits.size() && splits[j].threshold < old.first) ++j;
+        if (old.kind != Child::Kind::interval || j == splits.size() || splits[j].threshold > old.last) {
             slot = old.next;
             continue;
         }
@@ -178,29 +192,32 @@ void Children::evaluate(std::uint32_t feature, const std::vector<EvaluatedSplit>
         for (; j < splits.size() && splits[j].threshold <= old.last; ++j) {
             const std::uint32_t t = splits[j].threshold;
             if (first < t) {
-                const Slot rest = add_interval(feature, first, t - 1, old.lower);
+                const Slot rest = add_interval(track, first, t - 1, old.lower);
                 link(rest, previous, old.next);
                 previous = rest;
             }
             const Slot node = allocate();
             Child& child = at(node);
             child.kind = Child::Kind::solved;
-            child.feature = feature;
+            child.feature = old.feature;
+            child.track = track;
             child.first = child.last = t;
-            child.lower = settings_->lambda + splits[j].sum();
+            child.free_lower = settings_->lambda + splits[j].sum();
+            child.lower = objectives ? objectives[j] : child.free_lower;
             child.split = splits[j];
             closed_lower_ = std::min(closed_lower_, child.lower);
+            closed_free_ = std::min(closed_free_, child.free_lower);
             link(node, previous, old.next);
             previous = node;
             first = t + 1;
         }
         if (first <= old.last) {
-            const Slot rest = add_interval(feature, first, old.last, old.lower);
+            const Slot rest = add_interval(track, first, old.last, old.lower);
             link(rest, previous, old.next);
         }
         slot = old.next;
     }
-    for (Slot slot = first_of_feature_[feature]; slot != none;) {
+    for (Slot slot = first_of_track_[track]; slot != none;) {
         const Slot next = (*this)[slot].next;
         if ((*this)[slot].kind == Child::Kind::interval) {
             if (!by_priority_.contains(slot)) push(slot);
@@ -210,11 +227,13 @@ void Children::evaluate(std::uint32_t feature, const std::vector<EvaluatedSplit>
     }
 }
 
-void Children::raise(Slot slot, double left_lower, double right_lower, double heuristic, double cutoff) {
+void Children::raise(Slot slot, double lower, double left_free, double right_free, double heuristic,
+                     double cutoff) {
     Child& child = at(slot);
-    child.split.left_lower = std::max(child.split.left_lower, left_lower);
-    child.split.right_lower = std::max(child.split.right_lower, right_lower);
-    child.lower = std::max(child.lower, settings_->lambda + child.split.sum());
+    child.split.left_lower = std::max(child.split.left_lower, left_free);
+    child.split.right_lower = std::max(child.split.right_lower, right_free);
+    child.free_lower = std::max(child.free_lower, settings_->lambda + child.split.sum());
+    child.lower = std::max({child.lower, child.free_lower, lower});
     child.heuristic = heuristic;
     if (by_lower_.contains(slot)) update(slot);
     if (!settings_->bounds.similarity()) return;
@@ -231,6 +250,7 @@ void Children::close(Slot slot) {
     }
     CODT_CHECK(child.kind == Child::Kind::expanded);
     closed_lower_ = std::min(closed_lower_, child.lower);
+    closed_free_ = std::min(closed_free_, child.free_lower);
     remove(slot);
     child.kind = Child::Kind::solved;
     child.and_node = -1;
@@ -263,13 +283,13 @@ void Children::inherited(Slot interval, std::uint32_t t, double& left, double& r
     inherited_bounds(open_interval(interval), t, settings_->bounds, worst_, left, right);
 }
 
-void Children::upper_bounds(std::uint32_t feature, const std::vector<std::uint32_t>& thresholds, double* left,
+void Children::upper_bounds(std::uint32_t track, const std::vector<std::uint32_t>& thresholds, double* left,
                             double* right) {
     std::fill_n(left, thresholds.size(), infinity);
     std::fill_n(right, thresholds.size(), infinity);
     if (!settings_->bounds.similarity()) return;
     std::size_t j = 0;
-    for (Slot slot = first_of_feature_[feature]; slot != none && j < thresholds.size();
+    for (Slot slot = first_of_track_[track]; slot != none && j < thresholds.size();
          slot = (*this)[slot].next) {
         if ((*this)[slot].kind != Child::Kind::interval) continue;
         const OpenInterval interval = open_interval(slot);
@@ -278,9 +298,9 @@ void Children::upper_bounds(std::uint32_t feature, const std::vector<std::uint32
     }
 }
 
-void Children::open_thresholds(std::uint32_t feature, std::vector<std::uint32_t>& thresholds) const {
+void Children::open_thresholds(std::uint32_t track, std::vector<std::uint32_t>& thresholds) const {
     thresholds.clear();
-    for (Slot slot = first_of_feature_[feature]; slot != none; slot = (*this)[slot].next) {
+    for (Slot slot = first_of_track_[track]; slot != none; slot = (*this)[slot].next) {
         const Child& child = (*this)[slot];
         if (child.kind != Child::Kind::interval) continue;
         for (std::uint32_t t = child.first; t <= child.last; ++t) thresholds.push_back(t);
@@ -301,15 +321,16 @@ Children::Slot Children::allocate() {
     return static_cast<Slot>(children_.size() - 1);
 }
 
-Children::Slot Children::add_interval(std::uint32_t feature, std::uint32_t first, std::uint32_t last,
+Children::Slot Children::add_interval(std::uint32_t track, std::uint32_t first, std::uint32_t last,
                                       double lower) {
     const Slot slot = allocate();
     Child& child = at(slot);
     child.kind = Child::Kind::interval;
-    child.feature = feature;
+    child.feature = track / shares_.count();
+    child.track = track;
     child.first = first;
     child.last = last;
-    child.lower = lower;
+    child.lower = child.free_lower = lower;
     child.random = random_->uniform();
     set_heuristic(child);
     return slot;
@@ -322,7 +343,7 @@ void Children::link(Slot slot, Slot previous, Slot next) {
     if (previous != none)
         at(previous).next = slot;
     else
-        first_of_feature_[child.feature] = slot;
+        first_of_track_[child.track] = slot;
     if (next != none) at(next).previous = slot;
 }
 
@@ -331,7 +352,7 @@ void Children::unlink(Slot slot) {
     if (child.previous != none)
         at(child.previous).next = child.next;
     else
-        first_of_feature_[child.feature] = child.next;
+        first_of_track_[child.track] = child.next;
     if (child.next != none) at(child.next).previous = child.previous;
     child.kind = Child::Kind::unused;
     unused_.push_back(slot);
@@ -354,6 +375,7 @@ void Children::update(Slot slot) {
 
 void Children::prune(Slot interval, double at_least) {
     closed_lower_ = std::min(closed_lower_, at_least);
+    closed_free_ = std::min(closed_free_, at_least);
     remove(interval);
     unlink(interval);
 }
@@ -386,10 +408,13 @@ bool Children::tighten(Slot slot, double cutoff, bool shrink) {
     Child& child = at(slot);
     const bool cut = interval.first != child.first || interval.last != child.last;
     if (!cut && bound == child.lower) return false;
-    if (cut) closed_lower_ = std::min(closed_lower_, target);
+    if (cut) {
+        closed_lower_ = std::min(closed_lower_, target);
+        closed_free_ = std::min(closed_free_, target);
+    }
     child.first = interval.first;
     child.last = interval.last;
-    child.lower = bound;
+    child.lower = child.free_lower = bound;
     set_heuristic(child);
     update(slot);
     return true;
@@ -439,6 +464,7 @@ bool Children::before_by_priority(Slot a, Slot b) const {
     }
     // A total order, whatever the criteria: the search is reproducible.
     if (x.feature != y.feature) return order_->rank[x.feature] < order_->rank[y.feature];
+    if (x.track != y.track) return x.track < y.track;
     return x.first < y.first;
 }
 

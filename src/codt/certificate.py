@@ -118,6 +118,8 @@ def verify(
         problems.append(f"the lower bound {model.lower_bound_:g} is above the objective {objective:g}")
     if depth > model.max_depth:
         problems.append(f"the tree's depth is {depth}, the limit {model.max_depth}")
+    if model.max_leaf_nodes is not None and n_splits >= model.max_leaf_nodes:
+        problems.append(f"the tree has {n_splits + 1} leaves, the limit is {model.max_leaf_nodes}")
     if len(np.unique(leaves)) != n_splits + 1:
         problems.append("some leaves hold no sample")
     if (model.status_ == "optimal") != (model.gap_ == 0.0):
@@ -129,9 +131,10 @@ def verify(
             held = leaves == leaf
             if not limits.allow(int(held.sum()), _weight(problem, held)):
                 problems.append(f"leaf {leaf} holds less than min_samples_leaf or min_weight_fraction_leaf ask for")
+    problems += _idle_splits(tree, problem, leaves, model.penalty_, model.min_loss_decrease, slack)
     optimum = None
     if enumerate_trees:
-        optimum = _enumerate(problem, limits, model.max_depth, model.penalty_)
+        optimum = _enumerate(problem, limits, model, slack)
         if model.status_ == "optimal" and abs(optimum - objective) > slack:
             problems.append(f"the optimum is {optimum:g}, not {objective:g}")
         if model.lower_bound_ > optimum + slack:
@@ -221,34 +224,66 @@ def _wrong_leaves(tree: Tree, problem: Problem, leaves: NDArray[np.intp], slack:
     return wrong
 
 
-def _enumerate(problem: Problem, limits: LeafLimits, depth: int, penalty: float) -> float:
+def _idle_splits(
+    tree: Tree, problem: Problem, leaves: NDArray[np.intp], penalty: float, decrease: float, slack: float
+) -> list[str]:
+    """Name the branching nodes whose subtrees do not lower the loss enough."""
+    if not decrease:
+        return []
+    idle = []
+
+    def visit(node: int) -> tuple[float, NDArray[np.intp]]:
+        rows = np.flatnonzero(leaves == node)
+        if tree.feature[node] == LEAF:
+            return _loss(problem, rows), rows
+        below = [visit(int(child)) for child in (tree.left[node], tree.right[node])]
+        rows = np.concatenate([held for _, held in below])
+        objective = penalty + sum(loss for loss, _ in below)
+        saved = _loss(problem, rows) - objective
+        if saved < decrease - slack:
+            idle.append(f"the split of node {node} saves {saved:g}, less than min_loss_decrease={decrease:g}")
+        return objective, rows
+
+    visit(0)
+    return idle
+
+
+def _enumerate(problem: Problem, limits: LeafLimits, model: BaseOptimalTree, slack: float) -> float:
     """Return the optimal objective by trying every tree; subproblems met twice are solved once."""
     X = problem.samples
+    depth, penalty, decrease = model.max_depth, model.penalty_, model.min_loss_decrease
+    rounding = 0.0 if problem.counts_errors and not penalty else slack
     n_splits = sum(len(np.unique(column)) - 1 for column in X.T)
     if float(n_splits) ** depth > MOST_SPLITS:
         raise ValueError(
             f"enumerate_trees: {n_splits} splits at depth {depth} are too many to try all;"
             f" expected no more than {MOST_SPLITS} combinations."
         )
-    known: dict[tuple[bytes, int], float] = {}
+    known: dict[tuple[bytes, int, int], float] = {}
 
     def enough(rows: NDArray[np.bool_]) -> bool:
         return limits.allow(int(rows.sum()), _weight(problem, rows))
 
-    def best(rows: NDArray[np.bool_], budget: int) -> float:
-        key = (rows.tobytes(), budget)
+    def best(rows: NDArray[np.bool_], budget: int, n_leaves: int) -> float:
+        n_leaves = min(n_leaves, 2**budget)
+        key = (rows.tobytes(), budget, n_leaves)
         if key not in known:
-            objective = _loss(problem, np.flatnonzero(rows))
-            if budget:
+            leaf = objective = _loss(problem, np.flatnonzero(rows))
+            if n_leaves > 1:
                 for column in X.T:
                     for threshold in np.unique(column[rows])[:-1]:
                         left = column <= threshold
                         if not (enough(rows & left) and enough(rows & ~left)):
                             continue
-                        objective = min(
-                            objective, penalty + best(rows & left, budget - 1) + best(rows & ~left, budget - 1)
-                        )
+                        # Where there are leaves for all, one way to share them out is enough.
+                        shares = range(1, n_leaves) if n_leaves < 2**budget else [n_leaves // 2]
+                        for share in shares:
+                            split = penalty + best(rows & left, budget - 1, share)
+                            split += best(rows & ~left, budget - 1, n_leaves - share)
+                            if leaf - split >= decrease - rounding:
+                                objective = min(objective, split)
             known[key] = objective
         return known[key]
 
-    return best(np.ones(len(X), dtype=bool), depth)
+    most = len(X) if model.max_leaf_nodes is None else int(model.max_leaf_nodes)
+    return best(np.ones(len(X), dtype=bool), depth, most)

@@ -10,7 +10,7 @@ from codt._base import BaseOptimalTree
 from codt.options import Task
 
 
-def cart_loss(X: ArrayLike, y: ArrayLike, task: Task, max_depth: int) -> float:
+def cart_loss(X: ArrayLike, y: ArrayLike, task: Task, max_depth: int, max_leaf_nodes: int | None = None) -> float:
     """Return the training loss of scikit-learn's CART: misclassified samples, or sum of squared errors.
 
     Examples
@@ -19,10 +19,10 @@ def cart_loss(X: ArrayLike, y: ArrayLike, task: Task, max_depth: int) -> float:
     1.0
     """
     targets = np.asarray(y)
-    if max_depth == 0:  # CART has no trees of depth 0
+    if max_depth == 0 or max_leaf_nodes == 1:  # CART has no trees of depth 0
         return _constant_loss(targets, task)
     make = DecisionTreeClassifier if task == "classification" else DecisionTreeRegressor
-    predicted = make(max_depth=max_depth, random_state=0).fit(X, targets).predict(X)
+    predicted = make(max_depth=max_depth, max_leaf_nodes=max_leaf_nodes, random_state=0).fit(X, targets).predict(X)
     if task == "classification":
         return float(np.count_nonzero(predicted != targets))
     return float(np.square(predicted - targets).sum())

@@ -78,7 +78,7 @@ class Search:
     sample_weight, class_weight, cost_matrix, sample_costs : optional
         What the samples count and what errors cost, as in :meth:`codt.OptimalTreeClassifier.fit` and its class;
         in regression ``sample_weight`` only.
-    max_depth, complexity_cost, min_samples_leaf, min_weight_fraction_leaf, strategy, terminal, depth_two_strategy, \
+    max_depth, complexity_cost, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, min_loss_decrease, strategy, terminal, depth_two_strategy, \
 greedy_start, primal_heuristics, \
 clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning, random_state, memory_limit
         As in :class:`codt.OptimalTreeClassifier`.
@@ -129,6 +129,8 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
         complexity_cost: float = 0.0,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
+        max_leaf_nodes: int | None = None,
+        min_loss_decrease: float = 0.0,
         strategy: str | Strategy = "dfs-blossom",
         terminal: str = "depth-two",
         depth_two_strategy: str | Strategy = "dfs-blossom",
@@ -185,6 +187,8 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
             costs=self.problem.costs,
             min_leaf_samples=limits.samples,
             min_leaf_weight=limits.weight,
+            max_leaves=None if max_leaf_nodes is None else min(int(max_leaf_nodes), len(self.problem.samples)),
+            min_decrease=finite_decrease(float(min_loss_decrease)),
         )
         self._seconds = perf_counter() - start
 
@@ -373,6 +377,19 @@ def relative_gap(lower: float, upper: float) -> float:
     0.1
     """
     return (upper - lower) / upper if upper > lower else 0.0
+
+
+def finite_decrease(min_loss_decrease: float) -> float:
+    """Return the decrease, checked.
+
+    Examples
+    --------
+    >>> finite_decrease(2.0)
+    2.0
+    """
+    if not np.isfinite(min_loss_decrease):
+        raise ValueError(f"min_loss_decrease={min_loss_decrease!r}: expected a finite number of at least 0.")
+    return min_loss_decrease
 
 
 def absolute_penalty(complexity_cost: float, scale: float) -> float:
