@@ -14,6 +14,7 @@ from tests.support.weighted import (
     COMBINED_LIMITS,
     OBJECTIVES,
     PLAIN_OBJECTIVES,
+    TUPLE_OBJECTIVES,
     WeightedInstance,
     make_search,
     optimal_objective,
@@ -171,11 +172,11 @@ def test_a_large_data_set_with_whole_weights_is_one_with_repeated_rows() -> None
     assert bounds[0] == bounds[1]
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("objective", TUPLE_OBJECTIVES)
 @pytest.mark.parametrize("columns", [1, 3, 4])
 def test_tuple_scans_agree_with_the_generic_one(objective: str, columns: int) -> None:
     """With several classes, or any number of targets."""
-    rng = np.random.default_rng([58, OBJECTIVES.index(objective), columns])
+    rng = np.random.default_rng([58, TUPLE_OBJECTIVES.index(objective), columns])
     for distinct in (3, 40, 10**6):
         n = int(rng.integers(100, 200))
         X = rng.integers(0, distinct, (n, 3)).astype(np.float64)

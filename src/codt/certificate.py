@@ -160,7 +160,7 @@ def _problem(
     if model._task == "regression":
         if sample_costs is not None:
             raise ValueError("sample_costs is for classification; expected None in regression.")
-        return prepare_problem("regression", samples, y, Importance(sample_weight))
+        return prepare_problem("regression", samples, y, Importance(sample_weight, criterion=model.criterion))
     labels = as_column(y, samples)
     classes = model.classes_
     codes = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
@@ -194,9 +194,19 @@ def _loss(problem: Problem, rows: NDArray[np.intp]) -> float:
     if problem.task == "classification":
         total = math.fsum(weights)
         return min(total, *(math.fsum(weights[targets != code]) for code in np.unique(targets)))
+    if problem.criterion == "absolute_error":
+        # Least at one of the targets: no notion of a median is needed here.
+        return min(math.fsum(weights * np.abs(targets - middle)) for middle in _middle(targets, weights))
     total = math.fsum(weights)
     columns = targets.reshape(len(rows), -1).T
     return math.fsum(math.fsum(weights * np.square(column - math.fsum(weights * column) / total)) for column in columns)
+
+
+def _middle(targets: Floats, weights: Floats) -> Floats:
+    """Return the targets next to the place where the weight is halved."""
+    order = np.argsort(targets)
+    place = int(np.searchsorted(np.cumsum(weights[order]), weights.sum() / 2))
+    return targets[order[max(0, place - 1) : place + 2]]
 
 
 def _weight(problem: Problem, rows: NDArray[np.bool_]) -> float:
@@ -214,7 +224,8 @@ def _wrong_leaves(tree: Tree, problem: Problem, leaves: NDArray[np.intp], slack:
             wrong.append(f"leaf {leaf} holds {len(rows)} samples, not {tree.n_samples[leaf]}")
         if tree.task == "regression":
             if np.abs(value - claimed).max() > slack:
-                wrong.append(f"leaf {leaf} predicts {claimed}; its mean is {value}")
+                what = "median" if problem.criterion == "absolute_error" else "mean"
+                wrong.append(f"leaf {leaf} predicts {claimed}; its {what} is {value}")
             continue
         if np.abs(value - claimed).max() > (0.0 if problem.weights is None else TOLERANCE * weight):
             wrong.append(f"leaf {leaf} does not count its samples by class")

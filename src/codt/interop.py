@@ -95,6 +95,8 @@ def to_sklearn(model: Any) -> Any:
 
     make = DecisionTreeClassifier if classification else DecisionTreeRegressor
     tree = make(max_depth=max(1, ours.depth))  # scikit-learn has no trees of depth 0 by parameter, but by growth
+    if not classification:
+        tree.set_params(criterion=model.criterion)
     tree.tree_ = inner
     tree.n_features_in_ = n_features
     tree.n_outputs_ = len(widths)

@@ -153,6 +153,8 @@ class PathSolver:
         importance = Importance()
         if estimator._task == "classification":
             importance = Importance(class_weight=estimator.class_weight, cost_matrix=estimator.cost_matrix)
+        else:
+            importance = Importance(criterion=estimator.criterion)
         problem = prepare_problem(estimator._task, samples, y, importance)
         self._scale = problem.scale
         leaf = leaf_outcome(problem, "optimal", 0.0).tree

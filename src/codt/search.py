@@ -74,10 +74,12 @@ class Search:
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         The labels (numbers or strings), or the numbers to predict; those can be several for each sample.
     task : {"classification", "regression"}
-        Whether to minimise the misclassified samples or the sum of squared errors.
+        Whether to minimise the misclassified samples or the sum of errors.
     sample_weight, class_weight, cost_matrix, sample_costs : optional
         What the samples count and what errors cost, as in :meth:`codt.OptimalTreeClassifier.fit` and its class;
         in regression ``sample_weight`` only.
+    criterion : {"squared_error", "absolute_error"}
+        The error of a regression tree.
     max_depth, complexity_cost, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, min_loss_decrease, strategy, terminal, depth_two_strategy, \
 greedy_start, primal_heuristics, \
 clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning, random_state, memory_limit
@@ -125,6 +127,7 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
         class_weight: ClassWeight = None,
         cost_matrix: ArrayLike | None = None,
         sample_costs: ArrayLike | None = None,
+        criterion: str = "squared_error",
         max_depth: int = 3,
         complexity_cost: float = 0.0,
         min_samples_leaf: float = 1,
@@ -151,7 +154,7 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
         refuse_booleans(values)
         self.given_samples = check_features(X)
         self.task: Task = task
-        importance = Importance(sample_weight, class_weight, cost_matrix, sample_costs)
+        importance = Importance(sample_weight, class_weight, cost_matrix, sample_costs, criterion)
         self.problem = prepare_problem(task, self.given_samples, y, importance)
         self.classes = self.problem.classes
         self.penalty = absolute_penalty(float(complexity_cost), self.problem.scale)

@@ -23,7 +23,8 @@ from tests.support.instances import random_features
 Floats = NDArray[np.float64]
 
 #: What can be minimised, by the core's names.
-OBJECTIVES = ("weighted-misclassification", "cost-sensitive", "weighted-squared-error")
+TUPLE_OBJECTIVES = ("weighted-misclassification", "cost-sensitive", "weighted-squared-error")
+OBJECTIVES = (*TUPLE_OBJECTIVES, "absolute-error")
 PLAIN_OBJECTIVES = ("misclassification", "squared-error")
 
 #: What can restrict the trees besides their depth, and all the ways to combine it.
@@ -50,7 +51,7 @@ class WeightedInstance:
 
     @property
     def task(self) -> str:
-        return "regression" if "squared-error" in self.objective else "classification"
+        return "regression" if "error" in self.objective else "classification"
 
     @cached_property
     def exact_weights(self) -> list[Fraction]:
@@ -70,10 +71,16 @@ class WeightedInstance:
         """The exact loss of the best leaf."""
         if self.task == "classification":
             return min(sum((self.exact_costs[i][c] for i in rows), Fraction(0)) for c in range(self.n_classes))
+        if self.objective == "absolute-error":
+            return min(self.absolute_errors(rows, Fraction(self.y[i])) for i in rows)
         loss = Fraction(0)
         for mean, column in zip(self.means(rows), np.atleast_2d(self.y.T), strict=True):
             loss += sum((self.exact_weights[i] * (Fraction(column[i]) - mean) ** 2 for i in rows), Fraction(0))
         return loss
+
+    def absolute_errors(self, rows: list[int], prediction: Fraction) -> Fraction:
+        """The exact weighted sum of the distances to a prediction."""
+        return sum((self.exact_weights[i] * abs(Fraction(self.y[i]) - prediction) for i in rows), Fraction(0))
 
     def means(self, rows: list[int]) -> list[Fraction]:
         """The exact weighted mean of every target."""
@@ -92,7 +99,8 @@ class WeightedInstance:
     def slack(self) -> Fraction:
         """What a sum of floats may be off by: a part of the objective, or of what was summed up for it."""
         if self.task == "regression":
-            whole = float(sum(self.exact_weights)) * float(np.ptp(self.y, axis=0).max()) ** 2
+            power = 1 if self.objective == "absolute-error" else 2
+            whole = float(sum(self.exact_weights)) * float(np.ptp(self.y, axis=0).max()) ** power
         else:
             whole = float(sum(max(costs) for costs in self.exact_costs))
         summed = self.scale + 1e-5 * whole
@@ -158,9 +166,9 @@ def random_weighted(
     X = random_features(rng, n, int(rng.integers(1, max_features + 1)))
     weights = random_weights(rng, n)
     classes, costs = 0, None
-    if not objective.startswith(("weighted", "cost")):
+    if objective in PLAIN_OBJECTIVES:
         weights = None
-    if "squared-error" in objective:
+    if "error" in objective:
         outputs = int(rng.integers(1, 4)) if objective.startswith("weighted") else 1
         y = rng.normal(size=(n, outputs)) if rng.random() < 0.5 else rng.integers(-3, 4, (n, outputs)).astype(float)
         if rng.random() < 0.2:
@@ -316,7 +324,12 @@ def tree_objective(tree: Mapping[str, Any], instance: WeightedInstance) -> Fract
 
 
 def check_value(value: list[float], rows: list[int], instance: WeightedInstance) -> None:
-    """Check the means, or the weight per class and the cost per prediction, of a node."""
+    """Check the means, the median, or the weight per class and the cost per prediction, of a node."""
+    if instance.objective == "absolute-error":
+        assert len(value) == 1
+        excess = instance.absolute_errors(rows, Fraction(value[0])) - instance.leaf_loss(rows)
+        assert abs(excess) <= instance.slack, f"{value} is no median of {instance.y[rows]}"
+        return
     if instance.task == "regression":
         expected = instance.means(rows)
     else:

@@ -17,7 +17,7 @@ def facts(model: Any) -> list[tuple[str, str]]:
     >>> facts(OptimalTreeClassifier(max_depth=1).fit([[1], [2]], ["a", "b"]))[:2]
     [('status', 'optimal'), ('loss', '0 misclassified')]
     """
-    unit = "misclassified" if model.tree_.task == "classification" else "squared error"
+    unit = "misclassified" if model.tree_.task == "classification" else model.criterion.replace("_", " ")
     rows = [("status", str(model.status_)), ("loss", f"{model.loss_:.6g} {unit}")]
     if model.penalty_:
         rows.append(("objective", f"{model.objective_:.6g} with {model.penalty_:.4g} for every split"))
