@@ -47,7 +47,7 @@ SEARCH_OPTIONS = (
         (Interval(Real, 0, None, closed="left"),),
         "float >= 0",
         "The penalty for every branching node, relative to the number of samples (classification) or to the"
-        " squared error of the best constant prediction (regression). The absolute value is reported too.",
+        " error of the best constant prediction (regression). The absolute value is reported too.",
     ),
     Option(
         "min_samples_leaf",
@@ -78,7 +78,7 @@ SEARCH_OPTIONS = (
         "float >= 0",
         "The least decrease of the loss that makes a split: for every branching node, the loss of the subtree below it,"
         " with the penalties of complexity_cost, must be lower by this than the loss of a leaf in its place. In the"
-        " units of the loss: misclassified samples, weights, costs or squared errors.",
+        " units of the loss: misclassified samples, weights, costs or errors.",
     ),
     Option(
         "strategy",

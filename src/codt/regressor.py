@@ -190,5 +190,5 @@ class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
+        tags.target_tags.multi_output = self.criterion == "squared_error"
         return tags
