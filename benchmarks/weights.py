@@ -85,7 +85,8 @@ def ratio_row(dataset: str, times: dict[str, float | None]) -> list[str]:
     plain = times[PLAIN.name]
     if plain is None:
         return [dataset, *["-"] * len(times)]
-    ratios = ["-" if seconds is None else f"{seconds / plain:.2f}" for name, seconds in times.items() if name != "plain"]
+    others = [seconds for name, seconds in times.items() if name != PLAIN.name]
+    ratios = ["-" if seconds is None else f"{seconds / plain:.2f}" for seconds in others]
     return [dataset, duration(plain), *ratios]
 
 
@@ -137,10 +138,10 @@ def main(arguments: list[str] | None = None) -> None:
     text = "\n\n".join(
         (
             "## Weights and limits",
-            f"Depth {options.depth}, {cpu_model()} ({available_kernels()[-1]} kernels), one thread, {now()[:10]}; made by"
-            f" `python -m benchmarks.weights`: the CPU time of a plain `fit`, and that of others in units of it, the"
-            f" least of up to {options.repeat} by turns. The fits solve different problems, so a factor holds what their"
-            " bounds prune as well as what a scan costs. A dash: not solved in"
+            f"Depth {options.depth}, {cpu_model()} ({available_kernels()[-1]} kernels), one thread, {now()[:10]}; made"
+            " by `python -m benchmarks.weights`: the CPU time of a plain `fit`, and that of others in units of it,"
+            f" the least of up to {options.repeat} by turns. The fits solve different problems, so a factor holds what"
+            " their bounds prune as well as what a scan costs. A dash: not solved in"
             f" {options.time_limit:g} s; in brackets, the number of data sets of a mean.",
             markdown_table(["data set", "plain", *names[1:]], rows),
         )

@@ -101,7 +101,7 @@ def test_models_and_exports_know_the_criterion() -> None:
     assert theirs.criterion == "absolute_error"
     assert (theirs.predict(X) == model.predict(X)).all()
     path = optimal_path(median_tree(), X, y, max_depths=[2], complexity_costs=[0.0, 0.1])
-    assert [point.loss for point in path][0] == pytest.approx(model.loss_)
+    assert path[0].loss == pytest.approx(model.loss_)
 
 
 def test_bad_uses_are_named() -> None:

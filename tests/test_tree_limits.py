@@ -193,9 +193,7 @@ def test_an_initial_tree_must_keep_to_the_limits() -> None:
 def test_the_path_of_costs_with_few_leaves(estimator: type) -> None:
     X, y = data(np.random.default_rng(86), estimator, 40)
     for point in optimal_path(estimator(max_leaf_nodes=5), X, y, max_depths=[1, 2, 3]):
-        alone = estimator(
-            max_depth=point.max_depth, complexity_cost=point.complexity_cost, max_leaf_nodes=5
-        ).fit(X, y)
+        alone = estimator(max_depth=point.max_depth, complexity_cost=point.complexity_cost, max_leaf_nodes=5).fit(X, y)
         assert point.estimator.objective_ == pytest.approx(alone.objective_, rel=1e-10)
         assert point.n_leaves <= 5
     with pytest.raises(ValueError, match="min_loss_decrease=1"):

@@ -1,8 +1,9 @@
-// Absolute error with weights: a leaf predicts a median. The losses are no additive cost tuples, so the generic
-// code of cost_tuple.hpp and the vector scans do not apply; the walks of median_walk.hpp take their place, which
-// find the losses of all thresholds of a feature in one pass forwards and one backwards. What the bounds ask for
-// holds: losses are not negative, those of some samples are no larger than those of all, and a sample adds no more
-// than its distance to the farther end of the range of targets, in which all medians lie.
+// Absolute error with weights: a leaf predicts a median. The losses are no additive cost tuples, so the
+// generic code of cost_tuple.hpp and the vector scans do not apply; the walks of median_walk.hpp take their
+// place, which find the losses of all thresholds of a feature in one pass forwards and one backwards. What
+// the bounds ask for holds: losses are not negative, those of some samples are no larger than those of all,
+// and a sample adds no more than its distance to the farther end of the range of targets, in which all
+// medians lie.
 //
 // The search works on targets shifted by their median.
 #include <algorithm>
@@ -238,8 +239,8 @@ class AbsoluteError final : public Objective {
         return k_median_losses(y, weights, std::min(count, most_clusters));
     }
 
-    // With the middle of `count` equal slices of the range for medians: some clustering, so no better than the
-    // best.
+    // With the middle of `count` equal slices of the range for medians: some clustering, so no better than
+    // the best.
     double clustering_limit(const Subset& subset, std::uint32_t count) const override {
         const auto [low, high] = range(subset);
         const double slices = std::min(count, most_clusters);
@@ -335,8 +336,9 @@ std::unique_ptr<Objective> make_absolute_error(const Targets& targets) {
     }
     const double size = static_cast<double>(rows.size());
     if (!std::isfinite(2 * most * weight * size))
-        throw std::invalid_argument("y: expected targets whose absolute errors fit a 64-bit float, got a range of " +
-                                    std::to_string(2 * most));
+        throw std::invalid_argument(
+            "y: expected targets whose absolute errors fit a 64-bit float, got a range of " +
+            std::to_string(2 * most));
     // Every step of a walk may be off by a rounding error of the largest sum.
     const double rounding = 4 * std::numeric_limits<double>::epsilon() * size * weight * most;
     return std::make_unique<AbsoluteError>(std::move(shifted), std::move(original), rounding);

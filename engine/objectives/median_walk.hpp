@@ -1,9 +1,9 @@
 // The loss of a leaf that predicts a median, while its samples are taken away one after another.
 //
-// Sums of absolute errors are no additive cost tuples: the loss of a leaf is no function of a few sums over its
-// samples. But with the samples in a list sorted by their targets, and sums of what lies below the median,
-// taking one away moves the median by no more than a place or two, so that the losses of all prefixes of an
-// order (and of all that is left behind them) cost a constant time each.
+// Sums of absolute errors are no additive cost tuples: the loss of a leaf is no function of a few sums over
+// its samples. But with the samples in a list sorted by their targets, and sums of what lies below the
+// median, taking one away moves the median by no more than a place or two, so that the losses of all prefixes
+// of an order (and of all that is left behind them) cost a constant time each.
 #pragma once
 
 #include <cstdint>
@@ -106,7 +106,8 @@ class MedianWalk {
     double loss() const {
         if (median_ == none) return 0;
         const double y = targets_[at(median_)];
-        const double loss = (sum_ - below_sum_ - y * (weight_ - below_weight_)) + (y * below_weight_ - below_sum_);
+        const double loss =
+            (sum_ - below_sum_ - y * (weight_ - below_weight_)) + (y * below_weight_ - below_sum_);
         return loss > 0 ? loss : 0;
     }
 

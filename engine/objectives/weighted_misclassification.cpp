@@ -43,8 +43,8 @@ class WeightedMisclassification final : public CostTupleObjective<ClassWeight> {
         if (kernel.path == KernelPath::scalar) return CostTupleObjective::make_scanner(kernel);
         if (cost().classes > 2 || leaf_limits().any())
             return make_tuple_scanner(
-                {TupleLoss::all_but_largest, cost().classes, cost().weights, cost().labels},
-                leaf_limits(), kernel.path);
+                {TupleLoss::all_but_largest, cost().classes, cost().weights, cost().labels}, leaf_limits(),
+                kernel.path);
         return make_weighted_two_class_scanner({cost().labels, cost().weights, {}}, kernel.path);
     }
 

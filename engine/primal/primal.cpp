@@ -87,17 +87,17 @@ GreedyTree PrimalHeuristic::grow(const Subset& subset, const FeatureOrder& order
 
 // The tree that splits here, with the given tops below (null: a greedy one).
 GreedyTree PrimalHeuristic::split(const Subset& subset, std::uint32_t feature, std::uint32_t threshold,
-                                  const Budget& budget, const SolutionNode* left,
-                                  const SolutionNode* right, Worker& worker, StopCondition& stop) const {
+                                  const Budget& budget, const SolutionNode* left, const SolutionNode* right,
+                                  Worker& worker, StopCondition& stop) const {
     const double leaf = objective_->leaf_loss(subset);
     Subset sides[2];
     subset.split(feature, threshold, sides[0], sides[1], worker.scratch);
     // Leaves go where they are needed, or where the tops have them.
     std::uint32_t left_leaves = Budget::any;
     if (budget.limited())
-        left_leaves = left && right
-                          ? budget.share_by_loss(leaves_of(*left), leaves_of(*right))
-                          : budget.share_by_loss(objective_->leaf_loss(sides[0]), objective_->leaf_loss(sides[1]));
+        left_leaves = left && right ? budget.share_by_loss(leaves_of(*left), leaves_of(*right))
+                                    : budget.share_by_loss(objective_->leaf_loss(sides[0]),
+                                                           objective_->leaf_loss(sides[1]));
     GreedyTree below[2];
     for (int s = 0; s < 2; ++s)
         below[s] = rebuild(s == 0 ? left : right, sides[s],

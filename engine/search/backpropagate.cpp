@@ -69,8 +69,8 @@ void Search::bury(std::unique_ptr<OrNode> node) {
 // Remaining splits, closed splits and the incumbent together bound the node.
 void Search::refresh_bound(OrNode& node) {
     const double splits = std::min(node.children.closed_lower(), node.children.min_lower());
-    node.lower = std::max(node.lower,
-                          std::min(node.incumbent, settings_.bound_by_splits(node.leaf_loss, splits)));
+    node.lower =
+        std::max(node.lower, std::min(node.incumbent, settings_.bound_by_splits(node.leaf_loss, splits)));
     node.free_lower = settings_.min_decrease <= 0
                           ? node.lower
                           : std::max(node.free_lower, std::min(node.leaf_loss, node.children.free_lower()));

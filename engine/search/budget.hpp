@@ -2,10 +2,10 @@
 //
 // A limit on leaves that binds makes a subproblem's state (depth left, leaves left) instead of the depth
 // alone. A split then has to share the leaves out: left and right get k_l and k - k_l of them, and every
-// k_l that the depth allows is a child of its own. For a fixed k_l the optimum L(t) of the left side is that of
-// one class of trees on samples that only become more with the threshold, and the same goes for R(t): all
-// bounds between thresholds (bounds/similarity.hpp) hold among the splits of one feature and one k_l, and only
-// there.
+// k_l that the depth allows is a child of its own. For a fixed k_l the optimum L(t) of the left side is that
+// of one class of trees on samples that only become more with the threshold, and the same goes for R(t): all
+// bounds between thresholds (bounds/similarity.hpp) hold among the splits of one feature and one k_l, and
+// only there.
 #pragma once
 
 #include <algorithm>
@@ -38,8 +38,8 @@ struct Budget {
         return depth < 31 ? std::min(most, 1u << depth) : most;
     }
 
-    // How many leaves a split may give to its left side, first to last; just `any` where there is no limit. Of
-    // a budget in normal form. The right side gets the rest: less would never be better.
+    // How many leaves a split may give to its left side, first to last; just `any` where there is no limit.
+    // Of a budget in normal form. The right side gets the rest: less would never be better.
     struct Shares {
         std::uint32_t first = any, last = any;
         std::uint32_t count() const { return last - first + 1; }

@@ -11,8 +11,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 }  // namespace
 
 void Children::reset(const SearchSettings& settings, const Strategy& strategy, const Objective& objective,
-                     const Subset& subset, const FeatureOrder& order, const Budget& budget, double split_lower,
-                     Random& random) {
+                     const Subset& subset, const FeatureOrder& order, const Budget& budget,
+                     double split_lower, Random& random) {
     settings_ = &settings;
     strategy_ = &strategy;
     priority_ = &strategy.priority;

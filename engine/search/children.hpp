@@ -67,7 +67,9 @@ class Children {
     double free_lower() const;
 
     // How many leaves the left side of a child may have; Budget::any if there is no limit.
-    std::uint32_t left_leaves(Slot slot) const { return shares_.first + (*this)[slot].track % shares_.count(); }
+    std::uint32_t left_leaves(Slot slot) const {
+        return shares_.first + (*this)[slot].track % shares_.count();
+    }
     std::uint32_t track(std::uint32_t feature, std::uint32_t left_leaves) const {
         return feature * shares_.count() + (left_leaves - shares_.first);
     }
@@ -101,13 +103,13 @@ class Children {
     // Bytes this object holds in memory.
     std::size_t bytes() const;
 
-    // Evaluates thresholds of one track at once, ascending; those that are not open are left out. `splits` are
-    // free; `objectives`, if given, are those of the trees that keep to a least decrease.
+    // Evaluates thresholds of one track at once, ascending; those that are not open are left out. `splits`
+    // are free; `objectives`, if given, are those of the trees that keep to a least decrease.
     void evaluate(std::uint32_t track, const std::vector<EvaluatedSplit>& splits, double cutoff,
                   const double* objectives = nullptr);
 
-    // Raises an AND node's bounds, `lower` and the free ones of both sides, then those of the intervals beside
-    // it (neighbourhood pruning).
+    // Raises an AND node's bounds, `lower` and the free ones of both sides, then those of the intervals
+    // beside it (neighbourhood pruning).
     void raise(Slot slot, double lower, double left_free, double right_free, double heuristic, double cutoff);
 
     // Removes an open child that cannot improve on the cutoff, or an AND node that is solved.

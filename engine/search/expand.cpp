@@ -190,8 +190,7 @@ void Search::prepare(OrNode& node) const {
         return;
     }
     node.split_cutoff = settings_.split_cutoff(node.leaf_loss);
-    const NodeBound bound =
-        node_bound(*objective_, node.subset, node.budget, node.leaf_loss, settings_, 0.0);
+    const NodeBound bound = node_bound(*objective_, node.subset, node.budget, node.leaf_loss, settings_, 0.0);
     node.split_lower = std::max(bound.split, node.lower);
     node.free_lower = std::min(node.leaf_loss, std::max(node.lower, bound.any));
     node.lower = std::min(node.incumbent, settings_.bound_by_splits(node.leaf_loss, node.free_lower));

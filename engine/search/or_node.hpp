@@ -54,7 +54,7 @@ struct OrNode {
     double free_lower = 0;   // without a least decrease, see SearchSettings
     double split_lower = 0;  // bound on every tree that splits
     double split_cutoff = std::numeric_limits<double>::infinity();  // from here on splits are not allowed
-    double incumbent = 0;    // objective of the best tree found for this node
+    double incumbent = 0;  // objective of the best tree found for this node
     Solution solution;
     // No value from here on improves the root (paper, Definition "Upper bound"), relaxed by what the
     // neighbouring thresholds can still gain from a higher bound (paper, "When to prune").

@@ -214,7 +214,8 @@ bool Search::may_begin(const Selection& selection) const {
 // One move of the primal heuristics, if it is their turn. Threads share their time.
 bool Search::improve(Worker& worker, StopCondition& own, Lock& lock) {
     if (!primal_ || primal_busy_) return false;
-    const double due = primal_share(root_.budget.depth) * (elapsed() + std::min(elapsed(), 1.0)) * limits_.threads;
+    const double due =
+        primal_share(root_.budget.depth) * (elapsed() + std::min(elapsed(), 1.0)) * limits_.threads;
     if (primal_seconds_ > 0 && primal_seconds_ + shortest_move > due) return false;
     primal_busy_ = true;
     const GreedyTree incumbent{root_.incumbent, root_.solution};

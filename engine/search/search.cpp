@@ -21,8 +21,7 @@ double internal_decrease(double reported, const Objective& objective, const Subs
     const double size = subset.size();
     const double most = worst.empty() ? size : worst.back();
     const double decrease = reported / objective.unit();
-    return decrease -
-           std::max(1e-12 * decrease, size * most * std::numeric_limits<double>::epsilon());
+    return decrease - std::max(1e-12 * decrease, size * most * std::numeric_limits<double>::epsilon());
 }
 
 SearchSettings make_settings(const SearchOptions& options, const Objective& objective, const Subset& subset,
@@ -147,8 +146,9 @@ void Search::offer(const Solution& solution) {
         objectives[i] = settings_.lambda + objectives[static_cast<std::size_t>(tree.left[i])] +
                         objectives[static_cast<std::size_t>(tree.right[i])];
         if (!settings_.allows(leaf, objectives[i]))
-            throw std::invalid_argument("the tree has a split that lowers the loss by less than the limit of " +
-                                        std::to_string(options_.min_decrease));
+            throw std::invalid_argument(
+                "the tree has a split that lowers the loss by less than the limit of " +
+                std::to_string(options_.min_decrease));
     }
     const double objective =
         tree.total_loss() / objective_->unit() + static_cast<double>(tree.splits()) * settings_.lambda;
@@ -190,8 +190,7 @@ FlatTree Search::tree() const {
 
 bool Search::terminal_root() const {
     if (options_.terminal == Terminal::leaf) return false;
-    return root_.budget.depth == 1 ||
-           (root_.budget.depth == 2 && options_.terminal == Terminal::depth_two);
+    return root_.budget.depth == 1 || (root_.budget.depth == 2 && options_.terminal == Terminal::depth_two);
 }
 
 // Makes the present bounds known. While the search goes on its bound may be off by rounding: what is reported

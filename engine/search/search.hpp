@@ -101,8 +101,8 @@ class Search {
     RunStatus run(StopCondition& stop, const RunLimits& limits);
 
     // Takes a tree as incumbent if it is better than the present one; its objective is computed from the
-    // data. Throws if it is too large, breaks a rule for leaves or splits, or splits where the data have nothing
-    // to separate. Not while the search runs.
+    // data. Throws if it is too large, breaks a rule for leaves or splits, or splits where the data have
+    // nothing to separate. Not while the search runs.
     void offer(const Solution& solution);
     // The same for a tree on these rows whose objective (internal unit) is known.
     void offer(double objective, const Solution& solution);

@@ -27,8 +27,8 @@ struct SearchSettings {
     BoundSwitches bounds;
 
     // A node may be split only where the objective of its subtree, loss and penalties, is lower than the loss
-    // of the node as a leaf by at least this. (Without the penalties the best subtree of a node could keep the
-    // node above from being split where a worse one would not.)
+    // of the node as a leaf by at least this. (Without the penalties the best subtree of a node could keep
+    // the node above from being split where a worse one would not.)
     //
     // Let U be the optimum of a subproblem without this rule and V the one with it: V is the least of
     // lambda + V_left + V_right if that is allowed, else the loss of the leaf, and U <= V. Taking a sample

@@ -100,13 +100,13 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
         if (progress) progress(std::max(result.lower, known_lower()), result);
     }
     result.lower = std::min(result.upper, std::max(result.lower, known_lower()));
-    result.free_lower = plain ? result.lower
-                              : std::max(result.free_lower, std::min(leaf_loss, children_.free_lower()));
+    result.free_lower =
+        plain ? result.lower : std::max(result.free_lower, std::min(leaf_loss, children_.free_lower()));
     return result;
 }
 
-// What the scan has found, where it is not simply the best tree of depth one on both sides: a side may have to
-// be a leaf, and must be one where a split does not lower its loss enough.
+// What the scan has found, where it is not simply the best tree of depth one on both sides: a side may have
+// to be a leaf, and must be one where a split does not lower its loss enough.
 void DepthTwoSolver::take(std::uint32_t feature, std::uint32_t left_leaves, const Budget& budget,
                           double leaf_loss, DepthTwoResult& result) {
     const bool leaf[2] = {budget.of_side(0, left_leaves).leaves == 1,

@@ -9,8 +9,9 @@
 // boundary inside a block a side loses less than its first leaf does where the block begins, and its second
 // one where it ends. Only where that is less than the best in some lane is the block walked.
 //
-// Where leaves must hold enough (objectives/leaf_limits.hpp), what they hold, a number of samples and perhaps a
-// weight, are further entries of the tuple: a boundary counts in the lanes in which both leaves have enough.
+// Where leaves must hold enough (objectives/leaf_limits.hpp), what they hold, a number of samples and perhaps
+// a weight, are further entries of the tuple: a boundary counts in the lanes in which both leaves have
+// enough.
 #include "terminal/tuple_scan.hpp"
 
 #include <algorithm>

@@ -116,21 +116,13 @@ def verify(
         problems.append(f"the tree's objective is {objective:g}, reported is {model.objective_:g}")
     if model.lower_bound_ > objective + slack:
         problems.append(f"the lower bound {model.lower_bound_:g} is above the objective {objective:g}")
-    if depth > model.max_depth:
-        problems.append(f"the tree's depth is {depth}, the limit {model.max_depth}")
-    if model.max_leaf_nodes is not None and n_splits >= model.max_leaf_nodes:
-        problems.append(f"the tree has {n_splits + 1} leaves, the limit is {model.max_leaf_nodes}")
     if len(np.unique(leaves)) != n_splits + 1:
         problems.append("some leaves hold no sample")
     if (model.status_ == "optimal") != (model.gap_ == 0.0):
         problems.append(f"the status is {model.status_}, the gap {model.gap_:g}")
     limits = problem.leaf_limits(model.min_samples_leaf, model.min_weight_fraction_leaf)
     problems += _wrong_leaves(tree, problem, leaves, slack)
-    if n_splits:
-        for leaf in np.unique(leaves):
-            held = leaves == leaf
-            if not limits.allow(int(held.sum()), _weight(problem, held)):
-                problems.append(f"leaf {leaf} holds less than min_samples_leaf or min_weight_fraction_leaf ask for")
+    problems += _broken_limits(model, problem, limits, leaves, depth)
     problems += _idle_splits(tree, problem, leaves, model.penalty_, model.min_loss_decrease, slack)
     optimum = None
     if enumerate_trees:
@@ -233,6 +225,23 @@ def _wrong_leaves(tree: Tree, problem: Problem, leaves: NDArray[np.intp], slack:
         if costs[tree.label[leaf]] > costs[label] + (0.0 if problem.counts_errors else slack):
             wrong.append(f"leaf {leaf} predicts class {tree.label[leaf]}; class {label} costs less")
     return wrong
+
+
+def _broken_limits(
+    model: BaseOptimalTree, problem: Problem, limits: LeafLimits, leaves: NDArray[np.intp], depth: int
+) -> list[str]:
+    """Name the limits on the size of the tree and of its leaves that it does not keep to."""
+    broken = []
+    n_leaves = int((model.tree_.feature == LEAF).sum())
+    if depth > model.max_depth:
+        broken.append(f"the tree's depth is {depth}, the limit {model.max_depth}")
+    if model.max_leaf_nodes is not None and n_leaves > model.max_leaf_nodes:
+        broken.append(f"the tree has {n_leaves} leaves, the limit is {model.max_leaf_nodes}")
+    for leaf in np.unique(leaves) if n_leaves > 1 else []:
+        held = leaves == leaf
+        if not limits.allow(int(held.sum()), _weight(problem, held)):
+            broken.append(f"leaf {leaf} holds less than min_samples_leaf or min_weight_fraction_leaf ask for")
+    return broken
 
 
 def _idle_splits(

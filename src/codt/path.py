@@ -10,8 +10,8 @@ F_d(p) = min over s of l_d(s) + p s: a minimum of lines, so concave, piecewise l
   can be rounded up.
 
 Limits on leaves restrict the trees in the same way at every penalty, so all of this holds with them. What a split must
-save at the least (``min_loss_decrease``) is measured with the penalties: it allows fewer trees at higher ones, F_d is not
-concave then, and it is refused.
+save at the least (``min_loss_decrease``) is measured with the penalties: it allows fewer trees at higher ones, F_d is
+not concave then, and it is refused.
 
 Where the best known tree reaches the bound it is optimal, and nothing is searched. In particular, if one tree is
 optimal at two penalties it is optimal between them; and if the trees at two penalties differ by one split, one of the
@@ -143,8 +143,8 @@ class PathSolver:
             raise TypeError(f"estimator={estimator!r}: expected an OptimalTreeClassifier or OptimalTreeRegressor.")
         if estimator.min_loss_decrease > 0:
             raise ValueError(
-                f"min_loss_decrease={estimator.min_loss_decrease!r}: expected 0 where complexity costs are compared, since"
-                " which trees it allows depends on the cost."
+                f"min_loss_decrease={estimator.min_loss_decrease!r}: expected 0 where complexity costs are compared,"
+                " since which trees it allows depends on the cost."
             )
         self._estimator = estimator
         self._X = X

@@ -113,7 +113,7 @@ class Problem:
 
     @property
     def scale(self) -> float:
-        """The unit of the complexity cost: the most that a tree can lose, or the best leaf's squared or absolute error."""
+        """The unit of the complexity cost: the most that a tree can lose, or the error of the best leaf."""
         if self.costs is not None:
             return float(self.costs.max(axis=1).sum())
         if self.task == "classification":
@@ -203,12 +203,7 @@ def prepare_problem(task: Task, X: Floats, y: ArrayLike, importance: Importance 
     (array([1., 3.]), array([0., 1.]), array([1., 2.]))
     """
     importance = importance or Importance()
-    if importance.criterion not in ("squared_error", "absolute_error"):
-        expected = "'squared_error' or 'absolute_error'"
-        raise ValueError(f"criterion={importance.criterion!r}: expected {expected}.")
     if task == "classification":
-        if importance.criterion != "squared_error":
-            raise ValueError(f"criterion={importance.criterion!r} is for regression.")
         targets, classes = check_labels(y, X)
     else:
         targets, classes = check_targets(y, X), np.empty(0)
@@ -232,9 +227,17 @@ def prepare_problem(task: Task, X: Floats, y: ArrayLike, importance: Importance 
             raise ValueError("the costs overflow 64-bit floats when they are summed; expected smaller numbers.")
         if not costs.any():
             raise ValueError("the costs of all samples are 0; expected at least one above 0.")
-    if importance.criterion == "absolute_error" and targets.ndim > 1:
-        raise ValueError(f"criterion='absolute_error': expected one column of targets, got {targets.shape[1]}.")
-    return Problem(task, X, targets, classes, weights, costs, cast("Criterion", importance.criterion))
+    return Problem(task, X, targets, classes, weights, costs, _criterion(task, importance.criterion, targets))
+
+
+def _criterion(task: Task, criterion: str, targets: Floats) -> Criterion:
+    if criterion not in ("squared_error", "absolute_error"):
+        raise ValueError(f"criterion={criterion!r}: expected 'squared_error' or 'absolute_error'.")
+    if task == "classification" and criterion != "squared_error":
+        raise ValueError(f"criterion={criterion!r} is for regression.")
+    if criterion == "absolute_error" and targets.ndim > 1:
+        raise ValueError(f"criterion={criterion!r}: expected one column of targets, got {targets.shape[1]}.")
+    return cast("Criterion", criterion)
 
 
 def _weights(importance: Importance, targets: Floats, classes: NDArray[Any], n_samples: int) -> Floats | None:

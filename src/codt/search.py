@@ -80,8 +80,8 @@ class Search:
         in regression ``sample_weight`` only.
     criterion : {"squared_error", "absolute_error"}
         The error of a regression tree.
-    max_depth, complexity_cost, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, min_loss_decrease, strategy, terminal, depth_two_strategy, \
-greedy_start, primal_heuristics, \
+    max_depth, complexity_cost, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, min_loss_decrease, \
+strategy, terminal, depth_two_strategy, greedy_start, primal_heuristics, \
 clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning, random_state, memory_limit
         As in :class:`codt.OptimalTreeClassifier`.
     log_expansions : bool, default=False

@@ -193,14 +193,20 @@ def random_weighted(
                 costs[0, 0] = 1.0
     free = WeightedInstance(objective, X, y, classes, max_depth, 0.0, weights, costs)
     penalty = 0.0 if rng.random() < 0.5 else free.scale * float(rng.choice([0.01, 0.05, 0.1, 0.25]))
+    return with_limits(rng, replace(free, penalty=penalty), limits)
+
+
+def with_limits(rng: np.random.Generator, free: WeightedInstance, limits: Collection[str]) -> WeightedInstance:
+    """The same problem with some of the limits."""
     samples, weight = 1, 0.0
     if "leaf-size" in limits:
         samples = int(rng.integers(2, 5)) if rng.random() < 0.8 else 1
         if samples == 1 or rng.random() < 0.4:
             weight = float(sum(free.exact_weights)) * float(rng.choice([0.1, 0.25, 0.3]))
-    instance = replace(free, penalty=penalty, min_leaf_samples=samples, min_leaf_weight=weight)
+    instance = replace(free, min_leaf_samples=samples, min_leaf_weight=weight)
     if "leaves" in limits:
-        instance = replace(instance, max_leaves=int(rng.integers(1, min(n, 2**max_depth) + 1)))
+        most = min(len(free.y), 2**free.max_depth)
+        instance = replace(instance, max_leaves=int(rng.integers(1, most + 1)))
     if "decrease" in limits:
         instance = replace(instance, min_decrease=random_decrease(rng, instance))
     return instance
