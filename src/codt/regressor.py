@@ -176,7 +176,7 @@ class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
         return self
 
     def predict(self, X: ArrayLike) -> Floats:
-        """Return the mean, or median, of the leaf that each sample reaches: one number, or one for each column of ``y``.
+        """Return the mean or median of the leaf that each sample reaches: one number, or one for each column of ``y``.
 
         Parameters
         ----------
