@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 namespace codt {
@@ -61,7 +62,7 @@ struct Budget {
         const Shares possible = shares();
         if (!limited()) return any;
         const double part = left_loss + right_loss > 0 ? left_loss / (left_loss + right_loss) : 0.5;
-        const auto wanted = static_cast<std::uint32_t>(part * leaves + 0.5);
+        const auto wanted = static_cast<std::uint32_t>(std::lround(part * leaves));
         return std::clamp(wanted, possible.first, possible.last);
     }
 };

@@ -175,10 +175,41 @@ void DepthTwoSolver::choose_batch(Children::Slot slot) {
         batch_ = open_;
         return;
     }
+    if (!settings_.bounds.monotone) return choose_middles(lanes);
     batch_.clear();
     const std::uint64_t count = open_.size();
     for (std::uint64_t j = 0; j < lanes; ++j)
         batch_.push_back(open_[(2 * j + 1) * count / (2 * std::uint64_t{lanes})]);
+}
+
+// Where leaves must hold enough, a threshold prunes nothing around it: only intervals between two evaluated
+// ones are pruned, if they are short. So the longest are halved; evenly spread thresholds would fall next to
+// those of the batch before.
+void DepthTwoSolver::choose_middles(std::uint32_t count) {
+    const auto shorter = [](const Run& a, const Run& b) { return a.last - a.first < b.last - b.first; };
+    runs_.clear();
+    for (const std::uint32_t t : open_) {
+        if (!runs_.empty() && runs_.back().last + 1 == t)
+            runs_.back().last = t;
+        else
+            runs_.push_back({t, t});
+    }
+    std::make_heap(runs_.begin(), runs_.end(), shorter);
+    batch_.clear();
+    while (batch_.size() < count) {
+        std::pop_heap(runs_.begin(), runs_.end(), shorter);
+        const Run run = runs_.back();
+        runs_.pop_back();
+        const std::uint32_t middle = run.first + (run.last - run.first) / 2;
+        batch_.push_back(middle);
+        const auto keep = [&](std::uint32_t first, std::uint32_t last) {
+            runs_.push_back({first, last});
+            std::push_heap(runs_.begin(), runs_.end(), shorter);
+        };
+        if (run.first < middle) keep(run.first, middle - 1);
+        if (middle < run.last) keep(middle + 1, run.last);
+    }
+    std::sort(batch_.begin(), batch_.end());
 }
 
 }  // namespace codt

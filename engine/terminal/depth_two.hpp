@@ -72,6 +72,7 @@ class DepthTwoSolver {
  private:
     bool evaluate(const Subset& subset, std::uint32_t feature, StopCondition& stop);
     void choose_batch(Children::Slot slot);
+    void choose_middles(std::uint32_t count);
     void take(std::uint32_t feature, std::uint32_t left_leaves, const Budget& budget, double leaf_loss,
               DepthTwoResult& result);
 
@@ -86,6 +87,10 @@ class DepthTwoSolver {
     LeafSides leaf_sides_;
     FeatureOrder own_order_;
     std::vector<std::uint32_t> open_, batch_;
+    struct Run {
+        std::uint32_t first, last;
+    };
+    std::vector<Run> runs_;  // of open thresholds
     std::vector<double> left_, right_, objectives_;
     std::vector<EvaluatedSplit> splits_;
     ScanCounters counters_;
