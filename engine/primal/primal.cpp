@@ -271,7 +271,7 @@ void PrimalHeuristic::partition(std::uint32_t feature, double threshold,
 double PrimalHeuristic::evaluate(const SolutionNode& node, const std::vector<std::uint32_t>& rows) const {
     switch (node.kind) {
         case SolutionNode::Kind::leaf:
-            return objective_->reported_loss(rows) / objective_->unit();
+            return leaf_loss_of_rows(*objective_, *data_, rows);
         case SolutionNode::Kind::stump:
             return best_allowed_stump(*objective_, *data_, rows, settings_).objective;
         case SolutionNode::Kind::split:

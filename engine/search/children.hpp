@@ -31,12 +31,12 @@ struct Child {
     std::uint32_t track = 0;            // the list it is in
     std::uint32_t first = 0, last = 0;  // thresholds; an AND node has first == last
     std::int32_t previous = -1, next = -1;
-    double lower = 0;        // bound on every tree that splits here, with the penalty
+    std::int32_t and_node = -1;  // owner's index of an expanded AND node
+    double lower = 0;            // bound on every tree that splits here, with the penalty
     double free_lower = 0;   // the same without a least decrease (see SearchSettings); no more than `lower`
     EvaluatedSplit split{};  // of an AND node: free bounds
     double heuristic = 0;
     double random = 0;
-    std::int32_t and_node = -1;  // owner's index of an expanded AND node
 };
 
 class Children {

@@ -1,6 +1,7 @@
 #include "terminal/leaf_sides.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace codt {
 
@@ -35,11 +36,17 @@ StumpValue best_stump_value(const Objective& objective, const Subset& subset,
     return {best, settings.best_allowed(leaf, best)};
 }
 
+double leaf_loss_of_rows(const Objective& objective, const Dataset& data,
+                         std::span<const std::uint32_t> rows) {
+    // With an infinite penalty nothing is better than a leaf.
+    return objective.best_stump(data, rows, std::numeric_limits<double>::infinity()).objective;
+}
+
 Objective::Stump best_allowed_stump(const Objective& objective, const Dataset& data,
                                     std::span<const std::uint32_t> rows, const SearchSettings& settings) {
     const Objective::Stump stump = objective.best_stump(data, rows, settings.lambda);
     if (!stump.splits || settings.min_decrease <= 0) return stump;
-    const double leaf = objective.reported_loss(rows) / objective.unit();
+    const double leaf = leaf_loss_of_rows(objective, data, rows);
     if (settings.allows(leaf, stump.objective)) return stump;
     return {leaf, false, 0, 0.0};
 }

@@ -38,6 +38,11 @@ struct StumpValue {
 };
 StumpValue best_stump_value(const Objective& objective, const Subset& subset, const SearchSettings& settings);
 
+// The loss of a leaf that holds some rows, in internal units, as the search computes it: the reported one may
+// differ from it by rounding, and two trees must not seem to differ because of that.
+double leaf_loss_of_rows(const Objective& objective, const Dataset& data,
+                         std::span<const std::uint32_t> rows);
+
 // The best tree of depth at most one on some rows that is allowed.
 Objective::Stump best_allowed_stump(const Objective& objective, const Dataset& data,
                                     std::span<const std::uint32_t> rows, const SearchSettings& settings);
