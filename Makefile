@@ -8,7 +8,7 @@ SOURCES := $(shell find src engine -type f -not -path '*/__pycache__/*') CMakeLi
 BUILD_REQUIRES := "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 PIP_INSTALL = bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint format sanitize bench bench-anytime bench-kernels docs figures wheel clean
+.PHONY: demo test lint format sanitize bench bench-anytime bench-kernels bench-weights docs figures wheel clean
 
 demo: .venv/.installed
 	.venv/bin/python -m codt.demo
@@ -60,6 +60,9 @@ bench-anytime: .venv/.bench
 
 bench-kernels: .venv/.bench
 	.venv/bin/python -m benchmarks.kernels $(ARGS)
+
+bench-weights: .venv/.bench
+	.venv/bin/python -m benchmarks.weights $(ARGS)
 
 # The site, in build/docs/index.html; a warning is an error.
 docs: .venv/.docs

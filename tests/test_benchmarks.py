@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import kernels, runner
+from benchmarks import kernels, runner, weights
 from benchmarks.report import comparison
 from benchmarks.results import Results
 from benchmarks.runner import Journal, read_records, run_group, run_process
@@ -61,7 +61,7 @@ def write(path: Path, *records: dict[str, Any]) -> Path:
     return path
 
 
-@pytest.mark.parametrize("main", [command.main, kernels.main])
+@pytest.mark.parametrize("main", [command.main, kernels.main, weights.main])
 def test_help(main: Any, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["--help"])
@@ -224,6 +224,17 @@ def test_each_tool_rewrites_its_own_section(tmp_path: Path) -> None:
     assert "first" not in document
     assert document.index("third") < document.index("second")
     assert document.count("begin") == document.count("end -->") == 2
+
+
+def test_weights_are_measured(tmp_path: Path) -> None:
+    path = tmp_path / "benchmarks.md"
+    data = ["--datasets", "synthetic-classification-60", "--depth", "2"]
+    weights.main([*data, "--repeat", "2", "--output", str(path)])
+    text = path.read_text(encoding="utf-8")
+    assert "| data set | plain | weights 1 to 4 | real weights |" in text
+    assert "| synthetic-classification-60 |" in text
+    weights.main([*data, "--variants", "6 leaves", "--time-limit", "0", "--output", str(path)])
+    assert "| synthetic-classification-60 | - | - |" in path.read_text(encoding="utf-8")
 
 
 def test_kernels_are_measured(tmp_path: Path) -> None:

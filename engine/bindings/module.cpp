@@ -38,7 +38,8 @@ class PySearch {
              std::uint64_t seed, bool log_expansions, bool primal, std::optional<std::int64_t> memory_limit,
              std::optional<double> time_limit, const std::string& objective_name,
              std::optional<Column> weights, std::optional<Matrix> costs, std::int64_t min_leaf_samples,
-             double min_leaf_weight, bool merge_rows) {
+             double min_leaf_weight, std::optional<std::int64_t> max_leaves, double min_decrease,
+             bool merge_rows) {
         const std::size_t rows = x.shape(0);
         const std::size_t columns = x.shape(1);
         check_features(x);
@@ -49,10 +50,18 @@ class PySearch {
             refuse("max_depth: expected 0 to 64, got " + std::to_string(max_depth));
         if (!(penalty >= 0) || !std::isfinite(penalty))
             refuse("penalty: expected a finite number of at least 0, got " + std::to_string(penalty));
+        if (max_leaves && *max_leaves < 1)
+            refuse("max_leaves: expected at least 1, got " + std::to_string(*max_leaves));
+        if (!(min_decrease >= 0) || !std::isfinite(min_decrease))
+            refuse("min_decrease: expected a finite number of at least 0, got " +
+                   std::to_string(min_decrease));
 
         SearchOptions options;
         options.max_depth = static_cast<std::uint32_t>(max_depth);
+        if (max_leaves)  // no tree has more leaves than rows
+            options.max_leaves = static_cast<std::uint32_t>(std::min<std::int64_t>(*max_leaves, most_rows));
         options.penalty = penalty;
+        options.min_decrease = min_decrease;
         options.strategy = strategy_from(strategy, "strategy", held_);
         options.depth_two_strategy = strategy_from(depth_two_strategy, "depth_two_strategy", held_);
         options.terminal = terminal_from(terminal);
@@ -283,7 +292,7 @@ NB_MODULE(_core, m) {
                       const nb::dict&, const nb::dict&, const std::string&, bool, bool, bool, bool, bool,
                       const std::string&, std::uint64_t, bool, bool, std::optional<std::int64_t>,
                       std::optional<double>, const std::string&, std::optional<Column>, std::optional<Matrix>,
-                      std::int64_t, double, bool>(),
+                      std::int64_t, double, std::optional<std::int64_t>, double, bool>(),
              nb::arg("X"), nb::arg("y"), nb::kw_only(), nb::arg("task"), nb::arg("n_classes"),
              nb::arg("max_depth"), nb::arg("penalty"), nb::arg("strategy"), nb::arg("depth_two_strategy"),
              nb::arg("terminal"), nb::arg("greedy"), nb::arg("clustering"), nb::arg("neighborhood"),
@@ -292,7 +301,8 @@ NB_MODULE(_core, m) {
              nb::arg("memory_limit").none() = nb::none(), nb::arg("time_limit").none() = nb::none(),
              nb::arg("objective") = "", nb::arg("weights").none() = nb::none(),
              nb::arg("costs").none() = nb::none(), nb::arg("min_leaf_samples") = 1,
-             nb::arg("min_leaf_weight") = 0.0, nb::arg("merge_rows") = true)
+             nb::arg("min_leaf_weight") = 0.0, nb::arg("max_leaves").none() = nb::none(),
+             nb::arg("min_decrease") = 0.0, nb::arg("merge_rows") = true)
         .def("run", &PySearch::run, nb::arg("time_limit").none() = nb::none(),
              nb::arg("max_expansions").none() = nb::none(), nb::arg("poll").none() = nb::none(),
              nb::arg("gap_limit") = 0.0, nb::arg("n_threads") = 1)

@@ -66,6 +66,40 @@ class WeightedRangeError {
     double farthest_;
 };
 
+// The absolute distances to a weighted median, by prefix sums of w and w y.
+class WeightedRangeDeviation {
+ public:
+    WeightedRangeDeviation(std::span<const double> sorted, std::span<const double> weights)
+        : sorted_(sorted), weight_(sorted.size() + 1, 0.0), sum_(sorted.size() + 1, 0.0) {
+        for (std::size_t i = 0; i < sorted.size(); ++i) {
+            weight_[i + 1] = weight_[i] + weights[i];
+            sum_[i + 1] = sum_[i] + weights[i] * sorted[i];
+        }
+        farthest_ = sorted.empty() ? 0.0 : std::max(std::abs(sorted.front()), std::abs(sorted.back()));
+    }
+    double operator()(std::size_t i, std::size_t j) const {
+        if (j <= i + 1) return 0.0;
+        const auto first = weight_.begin() + static_cast<std::ptrdiff_t>(i);
+        const auto last = weight_.begin() + static_cast<std::ptrdiff_t>(j);
+        // The first whose weight, with those before it, is half of the cluster's.
+        const auto half = std::lower_bound(first + 1, last, (*first + *last) / 2);
+        const auto m = static_cast<std::size_t>(half - weight_.begin());
+        const double y = sorted_[m - 1];
+        const double below = y * (weight_[m] - weight_[i]) - (sum_[m] - sum_[i]);
+        const double above = (sum_[j] - sum_[m]) - y * (weight_[j] - weight_[m]);
+        return std::max(0.0, below + above);
+    }
+    double rounding() const {
+        return 8.0 * std::numeric_limits<double>::epsilon() * static_cast<double>(sum_.size()) *
+               weight_.back() * farthest_;
+    }
+
+ private:
+    std::span<const double> sorted_;
+    std::vector<double> weight_, sum_;
+    double farthest_;
+};
+
 // `error(i, j)` is the loss of a cluster of the numbers i to j - 1.
 template <class Error>
 std::vector<double> best_partitions(const Error& error, std::size_t n, std::uint32_t count) {
@@ -113,6 +147,11 @@ std::vector<double> k_means_losses(std::span<const double> sorted, std::uint32_t
 std::vector<double> k_means_losses(std::span<const double> sorted, std::span<const double> weights,
                                    std::uint32_t count) {
     return best_partitions(WeightedRangeError(sorted, weights), sorted.size(), count);
+}
+
+std::vector<double> k_median_losses(std::span<const double> sorted, std::span<const double> weights,
+                                    std::uint32_t count) {
+    return best_partitions(WeightedRangeDeviation(sorted, weights), sorted.size(), count);
 }
 
 std::vector<double> frequent_class_losses(std::vector<double> class_counts, std::uint32_t count) {

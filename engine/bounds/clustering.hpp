@@ -19,6 +19,10 @@ std::vector<double> k_means_losses(std::span<const double> sorted, std::uint32_t
 std::vector<double> k_means_losses(std::span<const double> sorted, std::span<const double> weights,
                                    std::uint32_t count);
 
+// The same for the weighted sum of absolute distances to each cluster's median.
+std::vector<double> k_median_losses(std::span<const double> sorted, std::span<const double> weights,
+                                    std::uint32_t count);
+
 // n less the k most frequent of the class counts, for k = 1..count.
 std::vector<double> frequent_class_losses(std::vector<double> class_counts, std::uint32_t count);
 

@@ -5,6 +5,7 @@
 
 #include "data/subset.hpp"
 #include "objectives/objective.hpp"
+#include "search/budget.hpp"
 #include "search/settings.hpp"
 
 namespace codt {
@@ -16,7 +17,7 @@ struct NodeBound {
 
 // One-step look-ahead: a leaf, or at least one penalty. Clustering raises both, where switched on and where
 // it might raise them to `useful`.
-NodeBound node_bound(const Objective& objective, const Subset& subset, std::uint32_t depth, double leaf_loss,
+NodeBound node_bound(const Objective& objective, const Subset& subset, const Budget& budget, double leaf_loss,
                      const SearchSettings& settings, double useful);
 
 }  // namespace codt

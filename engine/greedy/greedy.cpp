@@ -6,23 +6,25 @@
 namespace codt {
 
 GreedyTree grow_greedy(const Dataset& data, const Objective& objective, const Subset& subset,
-                       const FeatureOrder& order, std::uint32_t depth, double lambda, StopCondition* stop) {
+                       const FeatureOrder& order, const Budget& budget, const SearchSettings& settings,
+                       StopCondition* stop) {
     GreedyTree leaf{objective.leaf_loss(subset), leaf_solution()};
-    if (depth == 0 || leaf.objective <= lambda || !order.splits) return leaf;
+    if (budget.depth == 0 || leaf.objective <= settings.lambda || !order.splits) return leaf;
     GreedyTree trees[2] = {{0, leaf_solution()}, {0, leaf_solution()}};
-    if (depth == 1) {
-        objective.leaf_losses(subset, order.best_feature, order.best_threshold, trees[0].objective,
-                              trees[1].objective);
-    } else {
+    objective.leaf_losses(subset, order.best_feature, order.best_threshold, trees[0].objective,
+                          trees[1].objective);
+    if (budget.depth > 1) {
+        const std::uint32_t left_leaves = budget.share_by_loss(trees[0].objective, trees[1].objective);
         Subset sides[2];
         std::vector<std::uint32_t> scratch;
         subset.split(order.best_feature, order.best_threshold, sides[0], sides[1], scratch);
         for (int s = 0; s < 2; ++s)
-            trees[s] = grow_greedy(data, objective, sides[s],
-                                   order_features(objective, sides[s], false, stop), depth - 1, lambda, stop);
+            trees[s] =
+                grow_greedy(data, objective, sides[s], order_features(objective, sides[s], false, stop),
+                            budget.of_side(s, left_leaves).on(sides[s].size()), settings, stop);
     }
-    const double total = trees[0].objective + trees[1].objective + lambda;
-    if (total >= leaf.objective) return leaf;
+    const double total = trees[0].objective + trees[1].objective + settings.lambda;
+    if (total >= leaf.objective || !settings.allows(leaf.objective, total)) return leaf;
     const double threshold = subset.threshold_value(data, order.best_feature, order.best_threshold);
     return {total, split_solution(order.best_feature, threshold, std::move(trees[0].solution),
                                   std::move(trees[1].solution))};

@@ -1,11 +1,14 @@
 // The greedy (CART) tree: every node takes the split of lowest impurity, and subtrees that are not worth
-// their penalty are cut off again. It is the search's first incumbent.
+// their penalty, or do not lower the loss enough, are cut off again. A limited number of leaves is shared out
+// in proportion to the losses. It is the search's first incumbent.
 #pragma once
 
 #include <cstdint>
 
 #include "data/subset.hpp"
 #include "objectives/objective.hpp"
+#include "search/budget.hpp"
+#include "search/settings.hpp"
 #include "strategies/feature_order.hpp"
 #include "tree/solution.hpp"
 
@@ -18,7 +21,7 @@ struct GreedyTree {
 
 // `order` is that of the subset. `stop`, if given, ends it with Stopped.
 GreedyTree grow_greedy(const Dataset& data, const Objective& objective, const Subset& subset,
-                       const FeatureOrder& order, std::uint32_t depth, double lambda,
+                       const FeatureOrder& order, const Budget& budget, const SearchSettings& settings,
                        StopCondition* stop = nullptr);
 
 }  // namespace codt

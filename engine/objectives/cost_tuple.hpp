@@ -159,6 +159,19 @@ class CostTupleObjective : public Objective {
         right = cost_.loss(totals.data() + width);
     }
 
+    void all_leaf_losses(const Subset& subset, std::uint32_t f, std::vector<double>& left,
+                         std::vector<double>& right) const override {
+        std::vector<double> total(cost_.size());
+        total_cost(cost_, subset, total.data());
+        left.clear();
+        right.clear();
+        walk_thresholds(cost_, subset, f, total.data(),
+                        [&](std::uint32_t, const double* before, const double* after) {
+                            left.push_back(cost_.loss(before));
+                            right.push_back(cost_.loss(after));
+                        });
+    }
+
     void split_scores(const Subset& subset, const ScoreVisitor& visit) const override {
         std::vector<double> total(cost_.size()), scores;
         total_cost(cost_, subset, total.data());

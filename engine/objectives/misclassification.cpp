@@ -7,6 +7,7 @@
 #include "objectives/cost_tuple.hpp"
 #include "objectives/targets.hpp"
 #include "terminal/many_class_scan.hpp"
+#include "terminal/tuple_scan.hpp"
 #include "terminal/two_class_scan.hpp"
 
 namespace codt {
@@ -133,8 +134,14 @@ class Misclassification final : public CostTupleObjective<ClassCount> {
     }
 
     std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel) const override {
-        if (kernel.path == KernelPath::scalar || leaf_limits().any())
-            return CostTupleObjective::make_scanner(kernel);
+        if (kernel.path == KernelPath::scalar) return CostTupleObjective::make_scanner(kernel);
+        if (leaf_limits().any())
+            return make_tuple_scanner({TupleLoss::all_but_largest,
+                                       cost().classes,
+                                       {},
+                                       cost().labels,
+                                       std::vector<double>(cost().labels.size(), 1.0)},
+                                      leaf_limits(), kernel.path);
         if (cost().classes <= 2) return make_two_class_scanner(cost().labels, kernel.path);
         return make_many_class_scanner(cost().labels, cost().classes, kernel.path);
     }

@@ -32,6 +32,10 @@ class Objective {
     virtual void leaf_losses(const Subset& subset, std::uint32_t f, std::uint32_t i, double& left,
                              double& right) const = 0;
 
+    // The same for every threshold of feature f.
+    virtual void all_leaf_losses(const Subset& subset, std::uint32_t f, std::vector<double>& left,
+                                 std::vector<double>& right) const = 0;
+
     // The score of every threshold, lower is better: the impurity that CART minimises (Gini for classes,
     // squared error for numbers) up to a constant. Sets feature rank and split discrepancy (paper, "Limited
     // discrepancy search"). Calls visit once for each feature, in order.

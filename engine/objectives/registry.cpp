@@ -12,6 +12,7 @@
     ROW("cost-sensitive", make_cost_sensitive)                         \
     ROW("squared-error", make_squared_error)                           \
     ROW("weighted-squared-error", make_weighted_squared_error)         \
+    ROW("absolute-error", make_absolute_error)                         \
     ROW("poisson-deviance", make_poisson_deviance)
 
 namespace codt {

@@ -40,11 +40,11 @@ class WeightedMisclassification final : public CostTupleObjective<ClassWeight> {
     }
 
     std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel) const override {
-        if (kernel.path == KernelPath::scalar || leaf_limits().any())
-            return CostTupleObjective::make_scanner(kernel);
-        if (cost().classes > 2)
+        if (kernel.path == KernelPath::scalar) return CostTupleObjective::make_scanner(kernel);
+        if (cost().classes > 2 || leaf_limits().any())
             return make_tuple_scanner(
-                {TupleLoss::all_but_largest, cost().classes, cost().weights, cost().labels}, kernel.path);
+                {TupleLoss::all_but_largest, cost().classes, cost().weights, cost().labels}, leaf_limits(),
+                kernel.path);
         return make_weighted_two_class_scanner({cost().labels, cost().weights, {}}, kernel.path);
     }
 

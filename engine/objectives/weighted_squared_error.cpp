@@ -117,10 +117,10 @@ class WeightedSquaredError final : public CostTupleObjective<WeightedMoments> {
     }
 
     std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel) const override {
-        if (kernel.path == KernelPath::scalar || leaf_limits().any())
-            return CostTupleObjective::make_scanner(kernel);
+        if (kernel.path == KernelPath::scalar) return CostTupleObjective::make_scanner(kernel);
         return make_tuple_scanner(
-            {TupleLoss::squared_error, static_cast<std::uint32_t>(cost().size()), tuples_, {}}, kernel.path);
+            {TupleLoss::squared_error, static_cast<std::uint32_t>(cost().size()), tuples_, {}}, leaf_limits(),
+            kernel.path);
     }
 
     double unit() const override { return unit_; }

@@ -11,8 +11,18 @@ namespace codt {
 struct PrimalHeuristic::Place {
     Subset subset;
     Solution solution;
-    std::uint32_t depth;  // budget
+    Budget budget;
 };
+
+namespace {
+
+// No fewer leaves than a tree has: a stump may turn out to be a leaf.
+std::uint32_t leaves_of(const SolutionNode& node) {
+    if (node.kind == SolutionNode::Kind::split) return leaves_of(*node.left) + leaves_of(*node.right);
+    return node.kind == SolutionNode::Kind::stump ? 2 : 1;
+}
+
+}  // namespace
 
 PrimalHeuristic::PrimalHeuristic(std::shared_ptr<const Dataset> data,
                                  std::shared_ptr<const Objective> objective, const SearchSettings& settings,
@@ -20,7 +30,7 @@ PrimalHeuristic::PrimalHeuristic(std::shared_ptr<const Dataset> data,
     : data_(std::move(data)),
       objective_(std::move(objective)),
       settings_(settings),
-      depth_(options.max_depth),
+      budget_(Budget{options.max_depth, options.max_leaves}.on(data_->samples())),
       random_(options.seed ^ 0x5bd1e9955bd1e995ULL) {
     auto own = std::make_unique<SearchOptions>(options);
     own->terminal = Terminal::depth_two;
@@ -28,6 +38,7 @@ PrimalHeuristic::PrimalHeuristic(std::shared_ptr<const Dataset> data,
     own->primal = false;
     own->log_expansions = false;
     own->memory_limit = no_memory_limit;
+    if (settings.min_decrease > 0) own->whole_search = &settings;
     for (const Strategy& strategy : strategy_registry())
         if (strategy.name == "dfs-blossom") own->strategy = own->depth_two_strategy = strategy;
     options_ = std::move(own);
@@ -40,7 +51,7 @@ std::optional<GreedyTree> PrimalHeuristic::step(const GreedyTree& incumbent, Wor
     if (!started_) {
         started_ = true;
         const Subset all(*data_);
-        GreedyTree tree = grow(all, order_features(*objective_, all, false), depth_, worker, stop);
+        GreedyTree tree = grow(all, order_features(*objective_, all, false), budget_, worker, stop);
         if (!stop.reached() && tree.objective < incumbent.objective) return tree;
         return std::nullopt;
     }
@@ -56,51 +67,61 @@ std::optional<GreedyTree> PrimalHeuristic::step(const GreedyTree& incumbent, Wor
     return found;
 }
 
-// The best tree of depth two.
-GreedyTree PrimalHeuristic::solve_bottom(const Subset& subset, const FeatureOrder& order, Worker& worker,
-                                         StopCondition& stop) const {
-    const DepthTwoResult result = worker.depth_two.solve(subset, order, {}, stop);
+// The best tree of depth one or two.
+GreedyTree PrimalHeuristic::solve_bottom(const Subset& subset, const FeatureOrder& order,
+                                         const Budget& budget, Worker& worker, StopCondition& stop) const {
+    if (budget.depth == 1)
+        return {best_stump_value(*objective_, subset, settings_).allowed, stump_solution()};
+    const DepthTwoResult result = worker.depth_two.solve(subset, order, budget.leaves, {}, stop);
     return {result.upper, result.solution(*data_, subset)};
 }
 
-GreedyTree PrimalHeuristic::grow(const Subset& subset, const FeatureOrder& order, std::uint32_t depth,
+GreedyTree PrimalHeuristic::grow(const Subset& subset, const FeatureOrder& order, const Budget& budget,
                                  Worker& worker, StopCondition& stop) const {
     const double leaf = objective_->leaf_loss(subset);
-    if (depth == 0 || leaf <= settings_.lambda || !order.splits || stop.reached())
+    if (budget.depth == 0 || leaf <= settings_.lambda || !order.splits || stop.reached())
         return {leaf, leaf_solution()};
-    if (depth <= 2) return solve_bottom(subset, order, worker, stop);
-    return split(subset, order.best_feature, order.best_threshold, depth, nullptr, nullptr, worker, stop);
+    if (budget.depth <= 2) return solve_bottom(subset, order, budget, worker, stop);
+    return split(subset, order.best_feature, order.best_threshold, budget, nullptr, nullptr, worker, stop);
 }
 
 // The tree that splits here, with the given tops below (null: a greedy one).
 GreedyTree PrimalHeuristic::split(const Subset& subset, std::uint32_t feature, std::uint32_t threshold,
-                                  std::uint32_t depth, const SolutionNode* left, const SolutionNode* right,
+                                  const Budget& budget, const SolutionNode* left, const SolutionNode* right,
                                   Worker& worker, StopCondition& stop) const {
     const double leaf = objective_->leaf_loss(subset);
     Subset sides[2];
     subset.split(feature, threshold, sides[0], sides[1], worker.scratch);
-    const GreedyTree below[2] = {rebuild(left, sides[0], depth - 1, worker, stop),
-                                 rebuild(right, sides[1], depth - 1, worker, stop)};
+    // Leaves go where they are needed, or where the tops have them.
+    std::uint32_t left_leaves = Budget::any;
+    if (budget.limited())
+        left_leaves = left && right ? budget.share_by_loss(leaves_of(*left), leaves_of(*right))
+                                    : budget.share_by_loss(objective_->leaf_loss(sides[0]),
+                                                           objective_->leaf_loss(sides[1]));
+    GreedyTree below[2];
+    for (int s = 0; s < 2; ++s)
+        below[s] = rebuild(s == 0 ? left : right, sides[s],
+                           budget.of_side(s, left_leaves).on(sides[s].size()), worker, stop);
     const double total = below[0].objective + below[1].objective + settings_.lambda;
-    if (total >= leaf) return {leaf, leaf_solution()};
+    if (total >= leaf || !settings_.allows(leaf, total)) return {leaf, leaf_solution()};
     return {total, split_solution(feature, subset.threshold_value(*data_, feature, threshold),
                                   below[0].solution, below[1].solution)};
 }
 
 // The same top on other data, with bottoms solved anew; a greedy one where there is none.
-GreedyTree PrimalHeuristic::rebuild(const SolutionNode* node, const Subset& subset, std::uint32_t depth,
+GreedyTree PrimalHeuristic::rebuild(const SolutionNode* node, const Subset& subset, const Budget& budget,
                                     Worker& worker, StopCondition& stop) const {
     const double leaf = objective_->leaf_loss(subset);
-    if (depth == 0 || leaf <= settings_.lambda || !objective_->leaf_limits().can_split(subset) ||
+    if (budget.depth == 0 || leaf <= settings_.lambda || !objective_->leaf_limits().can_split(subset) ||
         stop.reached())
         return {leaf, leaf_solution()};
-    if (depth > 2 && node && node->kind == SolutionNode::Kind::split) {
+    if (budget.depth > 2 && node && node->kind == SolutionNode::Kind::split) {
         const std::uint32_t groups = subset.groups_up_to(*data_, node->feature, node->threshold);
         if (groups > 0 && objective_->leaf_limits().thresholds(subset, node->feature).contain(groups - 1))
-            return split(subset, node->feature, groups - 1, depth, node->left.get(), node->right.get(),
+            return split(subset, node->feature, groups - 1, budget, node->left.get(), node->right.get(),
                          worker, stop);
     }
-    return grow(subset, order_features(*objective_, subset, false), depth, worker, stop);
+    return grow(subset, order_features(*objective_, subset, false), budget, worker, stop);
 }
 
 // --- moves
@@ -110,7 +131,7 @@ GreedyTree PrimalHeuristic::rebuild(const SolutionNode* node, const Subset& subs
 std::optional<GreedyTree> PrimalHeuristic::alternate(const GreedyTree& incumbent, Worker& worker,
                                                      StopCondition& stop) {
     std::vector<std::vector<int>> paths;
-    if (depth_ >= 3) list_places(incumbent.solution, depth_ - 3, paths);
+    if (budget_.depth >= 3) list_places(incumbent.solution, budget_.depth - 3, paths);
     for (const auto& path : paths) {
         if (stop.reached()) return std::nullopt;
         const Place place = go_to(incumbent.solution, path);
@@ -151,7 +172,7 @@ std::optional<GreedyTree> PrimalHeuristic::alternate(const GreedyTree& incumbent
         }
         if (!found) continue;
         const GreedyTree changed =
-            split(place.subset, feature, threshold, place.depth, place.solution->left.get(),
+            split(place.subset, feature, threshold, place.budget, place.solution->left.get(),
                   place.solution->right.get(), worker, stop);
         const double old = evaluate(*place.solution, rows);
         if (stop.reached() || changed.objective >= old - settings_.tolerance) continue;
@@ -166,8 +187,8 @@ std::optional<GreedyTree> PrimalHeuristic::alternate(const GreedyTree& incumbent
 // all proven to be the best, those with four, and so on.
 std::optional<GreedyTree> PrimalHeuristic::search_subtree(const GreedyTree& incumbent, Worker&,
                                                           StopCondition& stop, double seconds) {
-    if (depth_ < 4) return std::nullopt;
-    for (std::uint32_t level = depth_ - 3; level >= 1; --level) {
+    if (budget_.depth < 4) return std::nullopt;
+    for (std::uint32_t level = budget_.depth - 3; level >= 1; --level) {
         std::vector<std::vector<int>> paths;
         list_places(incumbent.solution, level, paths);
         std::erase_if(paths, [&](const auto& path) { return path.size() != level; });
@@ -181,7 +202,8 @@ std::optional<GreedyTree> PrimalHeuristic::search_subtree(const GreedyTree& incu
             const double old =
                 evaluate(*place.solution, std::vector<std::uint32_t>(samples.begin(), samples.end()));
             SearchOptions options = *options_;
-            options.max_depth = place.depth;
+            options.max_depth = place.budget.depth;
+            options.max_leaves = place.budget.leaves;
             Search search(data_, objective_, std::move(options), std::move(place.subset));
             search.offer(old, place.solution);
             StopCondition limit(&stop, nullptr, seconds);
@@ -198,12 +220,13 @@ std::optional<GreedyTree> PrimalHeuristic::search_subtree(const GreedyTree& incu
 
 std::optional<GreedyTree> PrimalHeuristic::excursion(const GreedyTree& incumbent, Worker& worker,
                                                      StopCondition& stop) {
-    if (depth_ < 3) return std::nullopt;
+    if (budget_.depth < 3) return std::nullopt;
     std::vector<std::vector<int>> paths;
-    list_places(incumbent.solution, depth_ - 3, paths);
+    list_places(incumbent.solution, budget_.depth - 3, paths);
     if (paths.empty()) return std::nullopt;
     const auto& path = paths[random_.next() % paths.size()];
     const Place place = go_to(incumbent.solution, path);
+    if (place.budget.depth == 0) return std::nullopt;  // a leaf, and no leaves to spare
     const FeatureOrder order = order_features(*objective_, place.subset, false);
     // A feature of good rank, most often one of the first three, and its best threshold, one near it, or any.
     std::uint32_t rank = 0;
@@ -224,7 +247,7 @@ std::optional<GreedyTree> PrimalHeuristic::excursion(const GreedyTree& incumbent
     }
     const bool keep = place.solution->kind == SolutionNode::Kind::split && random_.uniform() < 0.5;
     const GreedyTree changed =
-        split(place.subset, feature, threshold, place.depth, keep ? place.solution->left.get() : nullptr,
+        split(place.subset, feature, threshold, place.budget, keep ? place.solution->left.get() : nullptr,
               keep ? place.solution->right.get() : nullptr, worker, stop);
     if (stop.reached()) return std::nullopt;
     const auto samples = place.subset.samples();
@@ -248,9 +271,9 @@ void PrimalHeuristic::partition(std::uint32_t feature, double threshold,
 double PrimalHeuristic::evaluate(const SolutionNode& node, const std::vector<std::uint32_t>& rows) const {
     switch (node.kind) {
         case SolutionNode::Kind::leaf:
-            return objective_->reported_loss(rows) / objective_->unit();
+            return leaf_loss_of_rows(*objective_, *data_, rows);
         case SolutionNode::Kind::stump:
-            return objective_->best_stump(*data_, rows, settings_.lambda).objective;
+            return best_allowed_stump(*objective_, *data_, rows, settings_).objective;
         case SolutionNode::Kind::split:
             break;
     }
@@ -265,7 +288,7 @@ void PrimalHeuristic::costs(const SolutionNode& node, const std::vector<std::uin
     std::uint32_t feature = node.feature;
     double threshold = node.threshold;
     if (node.kind == SolutionNode::Kind::stump) {
-        const auto stump = objective_->best_stump(*data_, fitted, settings_.lambda);
+        const auto stump = best_allowed_stump(*objective_, *data_, fitted, settings_);
         if (!stump.splits) return objective_->leaf_costs(fitted, rows, cost);
         feature = stump.feature;
         threshold = stump.threshold;
@@ -282,7 +305,7 @@ void PrimalHeuristic::costs(const SolutionNode& node, const std::vector<std::uin
 }
 
 PrimalHeuristic::Place PrimalHeuristic::go_to(const Solution& tree, const std::vector<int>& path) const {
-    Place place{Subset(*data_), tree, depth_};
+    Place place{Subset(*data_), tree, budget_};
     std::vector<std::uint32_t> scratch;
     for (const int side : path) {
         const SolutionNode& node = *place.solution;
@@ -291,8 +314,12 @@ PrimalHeuristic::Place PrimalHeuristic::go_to(const Solution& tree, const std::v
         place.subset.split(node.feature, groups - 1, sides[0], sides[1], scratch);
         place.subset = std::move(sides[side]);
         place.solution = Solution(side == 0 ? node.left : node.right);
-        --place.depth;
+        --place.budget.depth;
     }
+    // All leaves that the rest of the tree does not use.
+    if (budget_.limited())
+        place.budget.leaves = budget_.leaves - (leaves_of(*tree) - leaves_of(*place.solution));
+    place.budget = place.budget.on(place.subset.size());
     return place;
 }
 

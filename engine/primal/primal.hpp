@@ -20,6 +20,7 @@
 #include "data/subset.hpp"
 #include "greedy/greedy.hpp"
 #include "objectives/objective.hpp"
+#include "search/budget.hpp"
 #include "search/settings.hpp"
 #include "search/worker.hpp"
 #include "tree/solution.hpp"
@@ -49,14 +50,14 @@ class PrimalHeuristic {
  private:
     struct Place;  // a node of the incumbent with its data
 
-    GreedyTree solve_bottom(const Subset& subset, const FeatureOrder& order, Worker& worker,
-                            StopCondition& stop) const;
-    GreedyTree grow(const Subset& subset, const FeatureOrder& order, std::uint32_t depth, Worker& worker,
+    GreedyTree solve_bottom(const Subset& subset, const FeatureOrder& order, const Budget& budget,
+                            Worker& worker, StopCondition& stop) const;
+    GreedyTree grow(const Subset& subset, const FeatureOrder& order, const Budget& budget, Worker& worker,
                     StopCondition& stop) const;
     GreedyTree split(const Subset& subset, std::uint32_t feature, std::uint32_t threshold,
-                     std::uint32_t depth, const SolutionNode* left, const SolutionNode* right, Worker& worker,
-                     StopCondition& stop) const;
-    GreedyTree rebuild(const SolutionNode* node, const Subset& subset, std::uint32_t depth, Worker& worker,
+                     const Budget& budget, const SolutionNode* left, const SolutionNode* right,
+                     Worker& worker, StopCondition& stop) const;
+    GreedyTree rebuild(const SolutionNode* node, const Subset& subset, const Budget& budget, Worker& worker,
                        StopCondition& stop) const;
 
     std::optional<GreedyTree> alternate(const GreedyTree& incumbent, Worker& worker, StopCondition& stop);
@@ -77,7 +78,7 @@ class PrimalHeuristic {
     std::shared_ptr<const Objective> objective_;
     const SearchSettings& settings_;
     std::unique_ptr<const SearchOptions> options_;
-    std::uint32_t depth_;
+    Budget budget_;
     Random random_;
     bool started_ = false;
     std::uint64_t turn_ = 0;

@@ -14,6 +14,7 @@ void Search::back_propagate(OrNode* node) {
         const Slot slot = node->parent_slot;
         Branch& branch = parent.and_node(slot).sides[node->parent_side];
         branch.lower = node->lower;
+        branch.free_lower = node->free_lower;
         branch.incumbent = node->incumbent;
         branch.solution = node->solution;
         branch.expansions = node->expansions;
@@ -35,14 +36,15 @@ void Search::update(OrNode& node, Slot slot) {
     CODT_CHECK(left.lower <= left.incumbent + settings_.tolerance);
     CODT_CHECK(right.lower <= right.incumbent + settings_.tolerance);
     const double objective = settings_.lambda + left.incumbent + right.incumbent;
-    if (objective < node.incumbent) {
+    if (objective < node.incumbent && settings_.allows(node.leaf_loss, objective)) {
         node.incumbent = objective;
         const Child& child = node.children[slot];
         node.solution =
             split_solution(child.feature, node.subset.threshold_value(*data_, child.feature, child.first),
                            left.solution, right.solution);
     }
-    node.children.raise(slot, left.lower, right.lower, and_node.heuristic(), node.cutoff());
+    node.children.raise(slot, settings_.lambda + left.lower + right.lower, left.free_lower, right.free_lower,
+                        and_node.heuristic(), node.cutoff());
     if (and_node.complete() ||
         node.children[slot].lower >= node.cutoff() + node.children.reach(slot) - settings_.tolerance)
         close_and_node(node, slot);
@@ -66,8 +68,12 @@ void Search::bury(std::unique_ptr<OrNode> node) {
 
 // Remaining splits, closed splits and the incumbent together bound the node.
 void Search::refresh_bound(OrNode& node) {
-    const double known = std::min({node.incumbent, node.children.closed_lower(), node.children.min_lower()});
-    node.lower = std::max(node.lower, known);
+    const double splits = std::min(node.children.closed_lower(), node.children.min_lower());
+    node.lower =
+        std::max(node.lower, std::min(node.incumbent, settings_.bound_by_splits(node.leaf_loss, splits)));
+    node.free_lower = settings_.min_decrease <= 0
+                          ? node.lower
+                          : std::max(node.free_lower, std::min(node.leaf_loss, node.children.free_lower()));
     CODT_CHECK(node.lower <= node.incumbent + settings_.tolerance);
     const double target = node.cutoff() - settings_.tolerance;
     if (node.children.empty() || node.children.min_lower() >= target ||

@@ -11,8 +11,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 }  // namespace
 
 void Children::reset(const SearchSettings& settings, const Strategy& strategy, const Objective& objective,
-                     const Subset& subset, const FeatureOrder& order, std::uint32_t depth, double split_lower,
-                     Random& random) {
+                     const Subset& subset, const FeatureOrder& order, const Budget& budget,
+                     double split_lower, Random& random) {
     settings_ = &settings;
     strategy_ = &strategy;
     priority_ = &strategy.priority;
@@ -20,25 +20,35 @@ void Children::reset(const SearchSettings& settings, const Strategy& strategy, c
     subset_ = &subset;
     order_ = &order;
     random_ = &random;
-    depth_ = depth;
-    closed_lower_ = infinity;
+    depth_ = budget.depth;
+    shares_ = budget.shares();
+    closed_lower_ = closed_free_ = infinity;
     worst_.reset(objective, subset);
     children_.clear();
     unused_.clear();
     by_priority_.clear();
     by_lower_.clear();
-    first_of_feature_.assign(subset.features(), none);
+    first_of_track_.assign(std::size_t{subset.features()} * shares_.count(), none);
     for (std::uint32_t f = 0; f < subset.features(); ++f) {
         const auto possible = objective.leaf_limits().thresholds(subset, f);
         if (possible.first >= possible.end) continue;
-        const Slot slot = add_interval(f, possible.first, possible.end - 1, split_lower);
-        link(slot, none, none);
-        push(slot);
+        for (std::uint32_t share = 0; share < shares_.count(); ++share) {
+            const Slot slot =
+                add_interval(f * shares_.count() + share, possible.first, possible.end - 1, split_lower);
+            link(slot, none, none);
+            push(slot);
+        }
     }
 }
 
 double Children::min_lower() const {
     return by_lower_.empty() ? infinity : (*this)[by_lower_.top()].lower;
+}
+
+double Children::free_lower() const {
+    double least = closed_free_;
+    for (const Slot slot : by_lower_.slots()) least = std::min(least, (*this)[slot].free_lower);
+    return least;
 }
 
 double Children::min_heuristic() const {
@@ -70,8 +80,9 @@ Children::Slot Children::expand(Slot interval, std::uint32_t t, std::int32_t and
         Child& child = at(node);
         child.kind = Child::Kind::expanded;
         child.feature = old.feature;
+        child.track = old.track;
         child.first = child.last = t;
-        child.lower = old.lower;
+        child.lower = child.free_lower = old.lower;
         child.split = {t, 0.0, 0.0};
         child.heuristic = old.heuristic;
         child.random = old.random;
@@ -80,12 +91,12 @@ Children::Slot Children::expand(Slot interval, std::uint32_t t, std::int32_t and
     link(node, old.previous, old.next);
     push(node);
     if (old.first < t) {
-        const Slot left = add_interval(old.feature, old.first, t - 1, old.lower);
+        const Slot left = add_interval(old.track, old.first, t - 1, old.lower);
         link(left, old.previous, node);
         push(left);
     }
     if (t < old.last) {
-        const Slot right = add_interval(old.feature, t + 1, old.last, old.lower);
+        const Slot right = add_interval(old.track, t + 1, old.last, old.lower);
         link(right, node, old.next);
         push(right);
     }
@@ -141,7 +152,7 @@ void Children::retract(Slot slot) {
         remove(beside);
         unlink(beside);
     }
-    const Slot interval = add_interval(merged.feature, merged.first, merged.last, merged.lower);
+    const Slot interval = add_interval(merged.track, merged.first, merged.last, merged.lower);
     at(interval).random = merged.random;
     set_heuristic(at(interval));
     link(interval, merged.previous, merged.next);
@@ -159,14 +170,20 @@ void Children::order_by(const std::vector<Criterion>* priority) {
 
 std::size_t Children::bytes() const {
     return children_.capacity() * sizeof(Child) + worst_.bytes() + by_priority_.bytes() + by_lower_.bytes() +
-           (unused_.capacity() + first_of_feature_.capacity()) * sizeof(Slot);
+           (unused_.capacity() + first_of_track_.capacity()) * sizeof(Slot);
 }
 
-void Children::evaluate(std::uint32_t feature, const std::vector<EvaluatedSplit>& splits, double cutoff) {
+void Children::evaluate(std::uint32_t track, const std::vector<EvaluatedSplit>& splits, double cutoff,
+                        const double* objectives) {
     const bool shrink = settings_->bounds.neighborhood;
+    const auto bound_of = [&](const EvaluatedSplit& split) {
+        return objectives ? objectives[&split - splits.data()] : settings_->lambda + split.sum();
+    };
     auto split = splits.begin();
-    for (Slot slot = first_of_feature_[feature]; slot != none;) {
+    for (Slot slot = first_of_track_[track]; slot != none;) {
         const Child old = (*this)[slot];
+        if (old.kind == Child::Kind::interval)
+            while (split != splits.end() && split->threshold < old.first) ++split;
         if (old.kind != Child::Kind::interval || split == splits.end() || split->threshold > old.last) {
             if (old.kind == Child::Kind::interval) tighten(slot, cutoff, shrink);
             slot = old.next;
@@ -185,7 +202,7 @@ void Children::evaluate(std::uint32_t feature, const std::vector<EvaluatedSplit>
             const std::uint32_t end = cut ? split->threshold : old.last + 1;
             bool after_is_child = false;
             if (first < end) {
-                OpenInterval rest{feature, first, end - 1,
+                OpenInterval rest{old.feature, first, end - 1,
                                   before                 ? before
                                   : old.previous != none ? &(*this)[old.previous].split
                                                          : nullptr,
@@ -195,17 +212,17 @@ void Children::evaluate(std::uint32_t feature, const std::vector<EvaluatedSplit>
                 double lower = old.lower;
                 if (survives(rest, lower, cutoff, shrink)) {
                     if (before && !before_is_child)
-                        previous = add_solved(feature, *before, previous, old.next);
-                    const Slot interval = add_interval(feature, rest.first, rest.last, lower);
+                        previous = add_solved(track, *before, bound_of(*before), previous, old.next);
+                    const Slot interval = add_interval(track, rest.first, rest.last, lower);
                     link(interval, previous, old.next);
                     push(interval);
                     previous = interval;
-                    if (cut) previous = add_solved(feature, *split, previous, old.next);
+                    if (cut) previous = add_solved(track, *split, bound_of(*split), previous, old.next);
                     after_is_child = cut;
                 }
             }
             if (!cut) break;
-            closed_lower_ = std::min(closed_lower_, settings_->lambda + split->sum());
+            note_closed(bound_of(*split), settings_->lambda + split->sum());
             before = &*split;
             before_is_child = after_is_child;
             first = split->threshold + 1;
@@ -215,11 +232,13 @@ void Children::evaluate(std::uint32_t feature, const std::vector<EvaluatedSplit>
     }
 }
 
-void Children::raise(Slot slot, double left_lower, double right_lower, double heuristic, double cutoff) {
+void Children::raise(Slot slot, double lower, double left_free, double right_free, double heuristic,
+                     double cutoff) {
     Child& child = at(slot);
-    child.split.left_lower = std::max(child.split.left_lower, left_lower);
-    child.split.right_lower = std::max(child.split.right_lower, right_lower);
-    child.lower = std::max(child.lower, settings_->lambda + child.split.sum());
+    child.split.left_lower = std::max(child.split.left_lower, left_free);
+    child.split.right_lower = std::max(child.split.right_lower, right_free);
+    child.free_lower = std::max(child.free_lower, settings_->lambda + child.split.sum());
+    child.lower = std::max({child.lower, child.free_lower, lower});
     child.heuristic = heuristic;
     if (by_lower_.contains(slot)) update(slot);
     if (!settings_->bounds.similarity()) return;
@@ -230,7 +249,7 @@ void Children::raise(Slot slot, double left_lower, double right_lower, double he
 
 void Children::close(Slot slot) {
     Child& child = at(slot);
-    closed_lower_ = std::min(closed_lower_, child.lower);
+    note_closed(child.lower, child.free_lower);
     remove(slot);
     if (child.kind == Child::Kind::interval) {
         unlink(slot);
@@ -268,13 +287,13 @@ void Children::inherited(Slot interval, std::uint32_t t, double& left, double& r
     inherited_bounds(open_interval(interval), t, settings_->bounds, worst_, left, right);
 }
 
-void Children::upper_bounds(std::uint32_t feature, const std::vector<std::uint32_t>& thresholds, double* left,
+void Children::upper_bounds(std::uint32_t track, const std::vector<std::uint32_t>& thresholds, double* left,
                             double* right) {
     std::fill_n(left, thresholds.size(), infinity);
     std::fill_n(right, thresholds.size(), infinity);
     if (!settings_->bounds.similarity()) return;
     std::size_t j = 0;
-    for (Slot slot = first_of_feature_[feature]; slot != none && j < thresholds.size();
+    for (Slot slot = first_of_track_[track]; slot != none && j < thresholds.size();
          slot = (*this)[slot].next) {
         if ((*this)[slot].kind != Child::Kind::interval) continue;
         const OpenInterval interval = open_interval(slot);
@@ -283,16 +302,16 @@ void Children::upper_bounds(std::uint32_t feature, const std::vector<std::uint32
     }
 }
 
-void Children::spread(std::uint32_t feature, std::uint32_t count,
+void Children::spread(std::uint32_t track, std::uint32_t count,
                       std::vector<std::uint32_t>& thresholds) const {
     std::uint64_t open = 0;
-    for (Slot slot = first_of_feature_[feature]; slot != none; slot = (*this)[slot].next)
+    for (Slot slot = first_of_track_[track]; slot != none; slot = (*this)[slot].next)
         if (is_interval(slot)) open += (*this)[slot].last - (*this)[slot].first + 1;
     const std::uint64_t chosen = std::min<std::uint64_t>(open, count);
     thresholds.clear();
     std::uint64_t before = 0;  // open thresholds passed
     std::uint64_t j = 0;
-    for (Slot slot = first_of_feature_[feature]; slot != none; slot = (*this)[slot].next) {
+    for (Slot slot = first_of_track_[track]; slot != none; slot = (*this)[slot].next) {
         if (!is_interval(slot)) continue;
         const Child& child = (*this)[slot];
         const std::uint64_t here = child.last - child.first + 1;
@@ -302,6 +321,14 @@ void Children::spread(std::uint32_t feature, std::uint32_t count,
             thresholds.push_back(child.first + static_cast<std::uint32_t>(place - before));
         }
         before += here;
+    }
+}
+
+void Children::open_thresholds(std::uint32_t track, std::vector<std::uint32_t>& thresholds) const {
+    thresholds.clear();
+    for (Slot slot = first_of_track_[track]; slot != none; slot = (*this)[slot].next) {
+        if (!is_interval(slot)) continue;
+        for (std::uint32_t t = (*this)[slot].first; t <= (*this)[slot].last; ++t) thresholds.push_back(t);
     }
 }
 
@@ -319,31 +346,39 @@ Children::Slot Children::allocate() {
     return static_cast<Slot>(children_.size() - 1);
 }
 
-Children::Slot Children::add_interval(std::uint32_t feature, std::uint32_t first, std::uint32_t last,
+Children::Slot Children::add_interval(std::uint32_t track, std::uint32_t first, std::uint32_t last,
                                       double lower) {
     const Slot slot = allocate();
     Child& child = at(slot);
     child.kind = Child::Kind::interval;
-    child.feature = feature;
+    child.feature = track / shares_.count();
+    child.track = track;
     child.first = first;
     child.last = last;
-    child.lower = lower;
+    child.lower = child.free_lower = lower;
     child.random = random_->uniform();
     set_heuristic(child);
     return slot;
 }
 
-Children::Slot Children::add_solved(std::uint32_t feature, const EvaluatedSplit& split, Slot previous,
-                                    Slot next) {
+Children::Slot Children::add_solved(std::uint32_t track, const EvaluatedSplit& split, double lower,
+                                    Slot previous, Slot next) {
     const Slot slot = allocate();
     Child& child = at(slot);
     child.kind = Child::Kind::solved;
-    child.feature = feature;
+    child.feature = track / shares_.count();
+    child.track = track;
     child.first = child.last = split.threshold;
-    child.lower = settings_->lambda + split.sum();
+    child.lower = lower;
+    child.free_lower = settings_->lambda + split.sum();
     child.split = split;
     link(slot, previous, next);
     return slot;
+}
+
+void Children::note_closed(double lower, double free_lower) {
+    closed_lower_ = std::min(closed_lower_, lower);
+    closed_free_ = std::min(closed_free_, free_lower);
 }
 
 void Children::link(Slot slot, Slot previous, Slot next) {
@@ -353,7 +388,7 @@ void Children::link(Slot slot, Slot previous, Slot next) {
     if (previous != none)
         at(previous).next = slot;
     else
-        first_of_feature_[child.feature] = slot;
+        first_of_track_[child.track] = slot;
     if (next != none) at(next).previous = slot;
 }
 
@@ -362,7 +397,7 @@ void Children::unlink(Slot slot) {
     if (child.previous != none)
         at(child.previous).next = child.next;
     else
-        first_of_feature_[child.feature] = child.next;
+        first_of_track_[child.track] = child.next;
     if (child.next != none) at(child.next).previous = child.previous;
     child.kind = Child::Kind::unused;
     unused_.push_back(slot);
@@ -399,14 +434,14 @@ bool Children::survives(OpenInterval& interval, double& lower, double cutoff, bo
     const double target = cutoff - settings_->tolerance;
     lower = std::max(lower, lambda + interval_bound(interval, settings_->bounds, worst_));
     if (lower >= target) {
-        closed_lower_ = std::min(closed_lower_, lower);
+        note_closed(lower, lower);
         return false;
     }
     if (!shrink || !settings_->bounds.monotone) return true;
     const std::uint32_t first = interval.first, last = interval.last;
     const bool left = shrink_interval(interval, target - lambda, worst_);
     if (!left || interval.first != first || interval.last != last)
-        closed_lower_ = std::min(closed_lower_, target);
+        note_closed(target, target);
     return left;
 }
 
@@ -422,7 +457,7 @@ bool Children::tighten(Slot slot, double cutoff, bool shrink) {
     if (interval.first == child.first && interval.last == child.last && lower == child.lower) return false;
     child.first = interval.first;
     child.last = interval.last;
-    child.lower = lower;
+    child.lower = child.free_lower = lower;
     set_heuristic(child);
     update(slot);
     return true;
@@ -472,6 +507,7 @@ bool Children::before_by_priority(Slot a, Slot b) const {
     }
     // A total order, whatever the criteria: the search is reproducible.
     if (x.feature != y.feature) return order_->rank[x.feature] < order_->rank[y.feature];
+    if (x.track != y.track) return x.track < y.track;
     return x.first < y.first;
 }
 

@@ -1,7 +1,8 @@
 // The children of an OR node other than its leaf (paper, Definition "Search tree"): AND nodes and intervals
 // of unexpanded thresholds, in one priority queue ordered by the strategy. Per feature they form a list in
 // the order of their thresholds, so that an interval finds its evaluated neighbours for the similarity
-// bounds.
+// bounds. Where the number of leaves is limited, there is a list for every feature and every way to share the
+// leaves out between the two sides (see search/budget.hpp); such a list is a track.
 //
 // Invariants: an interval's neighbours in the list are evaluated thresholds or the end; open children
 // (intervals and expanded AND nodes) are in the queue by lower bound, and in the queue by priority unless
@@ -15,6 +16,7 @@
 
 #include "bounds/similarity.hpp"
 #include "common/random.hpp"
+#include "search/budget.hpp"
 #include "search/indexed_heap.hpp"
 #include "search/settings.hpp"
 #include "strategies/feature_order.hpp"
@@ -26,13 +28,15 @@ struct Child {
     enum class Kind : std::uint8_t { interval, expanded, solved, unused };
     Kind kind = Kind::unused;
     std::uint32_t feature = 0;
+    std::uint32_t track = 0;            // the list it is in
     std::uint32_t first = 0, last = 0;  // thresholds; an AND node has first == last
     std::int32_t previous = -1, next = -1;
-    double lower = 0;        // bound on every tree that splits here, with the penalty
-    EvaluatedSplit split{};  // of an AND node
+    std::int32_t and_node = -1;  // owner's index of an expanded AND node
+    double lower = 0;            // bound on every tree that splits here, with the penalty
+    double free_lower = 0;   // the same without a least decrease (see SearchSettings); no more than `lower`
+    EvaluatedSplit split{};  // of an AND node: free bounds
     double heuristic = 0;
     double random = 0;
-    std::int32_t and_node = -1;  // owner's index of an expanded AND node
 };
 
 class Children {
@@ -40,10 +44,10 @@ class Children {
     using Slot = std::int32_t;
     static constexpr Slot none = -1;
 
-    // One interval per feature that has thresholds. `split_lower` bounds every tree that splits. All
+    // One interval per track whose feature has thresholds. `split_lower` bounds every tree that splits. All
     // references must outlive this object's use.
     void reset(const SearchSettings& settings, const Strategy& strategy, const Objective& objective,
-               const Subset& subset, const FeatureOrder& order, std::uint32_t depth, double split_lower,
+               const Subset& subset, const FeatureOrder& order, const Budget& budget, double split_lower,
                Random& random);
 
     bool empty() const { return by_lower_.empty(); }
@@ -59,6 +63,16 @@ class Children {
     // Least bound with which a child was closed: together with min_lower and the incumbent it bounds the
     // node.
     double closed_lower() const { return closed_lower_; }
+    // Both together without a least decrease.
+    double free_lower() const;
+
+    // How many leaves the left side of a child may have; Budget::any if there is no limit.
+    std::uint32_t left_leaves(Slot slot) const {
+        return shares_.first + (*this)[slot].track % shares_.count();
+    }
+    std::uint32_t track(std::uint32_t feature, std::uint32_t left_leaves) const {
+        return feature * shares_.count() + (left_leaves - shares_.first);
+    }
 
     const Child& operator[](Slot slot) const { return children_[static_cast<std::size_t>(slot)]; }
 
@@ -89,11 +103,14 @@ class Children {
     // Bytes this object holds in memory.
     std::size_t bytes() const;
 
-    // Evaluates thresholds of one feature at once: `splits` are ascending and lie in open intervals.
-    void evaluate(std::uint32_t feature, const std::vector<EvaluatedSplit>& splits, double cutoff);
+    // Evaluates thresholds of one track at once, ascending; those that are not open are left out. `splits`
+    // are free; `objectives`, if given, are those of the trees that keep to a least decrease.
+    void evaluate(std::uint32_t track, const std::vector<EvaluatedSplit>& splits, double cutoff,
+                  const double* objectives = nullptr);
 
-    // Raises an AND node's bounds, then those of the intervals beside it (neighbourhood pruning).
-    void raise(Slot slot, double left_lower, double right_lower, double heuristic, double cutoff);
+    // Raises an AND node's bounds, `lower` and the free ones of both sides, then those of the intervals
+    // beside it (neighbourhood pruning).
+    void raise(Slot slot, double lower, double left_free, double right_free, double heuristic, double cutoff);
 
     // Removes an open child that cannot improve on the cutoff, or an AND node that is solved.
     void close(Slot slot);
@@ -111,20 +128,23 @@ class Children {
     // Bounds on the two subproblems of threshold t of an interval that its neighbours imply.
     void inherited(Slot interval, std::uint32_t t, double& left, double& right);
 
-    // Upper bounds on the subproblems of open thresholds of a feature (ascending), all of whose AND nodes are
+    // Upper bounds on the subproblems of open thresholds of a track (ascending), all of whose AND nodes are
     // solved exactly; infinite where the similarity bounds are off.
-    void upper_bounds(std::uint32_t feature, const std::vector<std::uint32_t>& thresholds, double* left,
+    void upper_bounds(std::uint32_t track, const std::vector<std::uint32_t>& thresholds, double* left,
                       double* right);
 
-    // At most `count` open thresholds of a feature, ascending: all of them, or evenly spread.
-    void spread(std::uint32_t feature, std::uint32_t count, std::vector<std::uint32_t>& thresholds) const;
+    // At most `count` open thresholds of a track, ascending: all of them, or evenly spread.
+    void spread(std::uint32_t track, std::uint32_t count, std::vector<std::uint32_t>& thresholds) const;
+    // All open thresholds of a track, ascending.
+    void open_thresholds(std::uint32_t track, std::vector<std::uint32_t>& thresholds) const;
 
  private:
     Child& at(Slot slot) { return children_[static_cast<std::size_t>(slot)]; }
     bool is_interval(Slot slot) const;
     Slot allocate();
-    Slot add_interval(std::uint32_t feature, std::uint32_t first, std::uint32_t last, double lower);
-    Slot add_solved(std::uint32_t feature, const EvaluatedSplit& split, Slot previous, Slot next);
+    Slot add_interval(std::uint32_t track, std::uint32_t first, std::uint32_t last, double lower);
+    Slot add_solved(std::uint32_t track, const EvaluatedSplit& split, double lower, Slot previous, Slot next);
+    void note_closed(double lower, double free_lower);
     void link(Slot slot, Slot previous, Slot next);
     void unlink(Slot slot);
     void push(Slot slot);
@@ -153,11 +173,13 @@ class Children {
     const Objective* objective_ = nullptr;
     Random* random_ = nullptr;
     std::uint32_t depth_ = 0;
+    Budget::Shares shares_;
     double closed_lower_ = std::numeric_limits<double>::infinity();
+    double closed_free_ = std::numeric_limits<double>::infinity();
     WorstCost worst_;
     std::vector<Child> children_;
     std::vector<Slot> unused_;
-    std::vector<Slot> first_of_feature_;
+    std::vector<Slot> first_of_track_;
     IndexedHeap by_priority_;
     IndexedHeap by_lower_;
 };

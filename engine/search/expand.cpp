@@ -18,6 +18,7 @@ Search::Job Search::begin(const Selection& selection) {
     job.node = &node;
     job.feature = node.children[selection.interval].feature;
     job.threshold = selection.threshold;
+    job.left_leaves = node.children.left_leaves(selection.interval);
     node.children.inherited(selection.interval, selection.threshold, job.lower[0], job.lower[1]);
     job.relaxed =
         node.cutoff() + node.children.reach(selection.interval, selection.threshold) - settings_.lambda;
@@ -79,56 +80,101 @@ void Search::cancel(const Job& job) {
 
 bool Search::make_branches(const Job& job, Worker& worker, AndNode& result, StopCondition& stop) const {
     const OrNode& node = *job.node;
-    Branch& left = result.sides[0];
-    Branch& right = result.sides[1];
+    if (node.budget.depth == 1 || (node.budget.depth == 2 && options_.terminal == Terminal::left_right))
+        return solve_sides(job, worker, result, stop);
 
-    if (node.depth == 1 || (node.depth == 2 && options_.terminal == Terminal::left_right)) {
-        if (node.depth == 1)
-            objective_->leaf_losses(node.subset, job.feature, job.threshold, left.incumbent, right.incumbent);
-        else if (!worker.depth_two.solve_split(node.subset, node.order, node.id, job.feature, job.threshold,
-                                               left.incumbent, right.incumbent, stop))
-            return false;
-        for (Branch& side : result.sides) {
-            side.lower = side.incumbent;
-            side.solution = node.depth == 1 ? leaf_solution() : stump_solution();
+    // Sides within the terminal case are solved on the spot. Those of depth one are whatever it is, but for
+    // the case of leaves: only a limit on leaves makes them here.
+    const std::uint32_t terminal_depth = options_.terminal == Terminal::depth_two    ? 2
+                                         : options_.terminal == Terminal::left_right ? 1
+                                                                                     : 0;
+    const std::uint32_t size = node.subset.group_end(job.feature)[job.threshold];
+    const Budget budgets[2] = {node.budget.of_side(0, job.left_leaves).on(size),
+                               node.budget.of_side(1, job.left_leaves).on(node.subset.size() - size)};
+    const bool terminal[2] = {budgets[0].depth <= terminal_depth, budgets[1].depth <= terminal_depth};
+    Subset own[2];
+    Subset& left = terminal[0] ? worker.side_data[0] : own[0];
+    Subset& right = terminal[1] ? worker.side_data[1] : own[1];
+    node.subset.split(job.feature, job.threshold, left, right, worker.scratch);
+    for (int side = 0; side < 2; ++side) {
+        Branch& branch = result.sides[side];
+        if (!terminal[side]) {
+            prepare_branch(std::move(own[side]), budgets[side], job.lower[side], branch);
+            continue;
         }
-        return true;
+        const Subset& subset = worker.side_data[side];
+        if (budgets[side].depth < 2) {
+            budgets[side].depth == 0 ? leave(subset, branch) : solve_stump(subset, branch);
+            continue;
+        }
+        // What is known of the other side: for the right one, all that the left one's solution says.
+        const double other = side == 0 ? job.lower[1] : result.sides[0].lower;
+        const DepthTwoSolver::Limits limits{job.lower[side], job.relaxed - other};
+        if (!solve_branch(subset, node, budgets[side].leaves, limits, branch, worker, stop)) return false;
     }
-
-    if (node.depth == 3 && options_.terminal == Terminal::depth_two) {
-        Subset(&sides)[2] = worker.side_data;
-        node.subset.split(job.feature, job.threshold, sides[0], sides[1], worker.scratch);
-        const DepthTwoSolver::Limits left_limits{job.lower[0], job.relaxed - job.lower[1]};
-        if (!solve_branch(sides[0], node, left_limits, left, worker, stop)) return false;
-        const DepthTwoSolver::Limits right_limits{job.lower[1], job.relaxed - left.lower};
-        return solve_branch(sides[1], node, right_limits, right, worker, stop);
-    }
-    Subset sides[2];
-    node.subset.split(job.feature, job.threshold, sides[0], sides[1], worker.scratch);
-    prepare_branch(std::move(sides[0]), node, job.lower[0], left);
-    prepare_branch(std::move(sides[1]), node, job.lower[1], right);
     return true;
 }
 
-bool Search::solve_branch(const Subset& subset, const OrNode& parent, const DepthTwoSolver::Limits& limits,
-                          Branch& branch, Worker& worker, StopCondition& stop) const {
-    const DepthTwoResult result = worker.depth_two.solve(subset, parent.order, limits, stop);
+// Both sides of a split at once: leaves, or trees of depth one (the left/right terminal case).
+bool Search::solve_sides(const Job& job, Worker& worker, AndNode& result, StopCondition& stop) const {
+    const OrNode& node = *job.node;
+    double leaves[2] = {0, 0}, free[2] = {0, 0};
+    bool stump[2] = {false, false};
+    if (node.budget.depth == 1) {
+        objective_->leaf_losses(node.subset, job.feature, job.threshold, leaves[0], leaves[1]);
+    } else {
+        if (!worker.depth_two.solve_split(node.subset, node.order, node.id, job.feature, job.threshold,
+                                          free[0], free[1], stop))
+            return false;
+        for (int side = 0; side < 2; ++side)
+            stump[side] = node.budget.of_side(side, job.left_leaves).leaves > 1;
+        if (node.budget.limited() || settings_.min_decrease > 0)
+            objective_->leaf_losses(node.subset, job.feature, job.threshold, leaves[0], leaves[1]);
+    }
+    for (int side = 0; side < 2; ++side) {
+        Branch& branch = result.sides[side];
+        branch.free_lower = stump[side] ? free[side] : leaves[side];
+        branch.lower = branch.incumbent =
+            stump[side] ? settings_.best_allowed(leaves[side], free[side]) : leaves[side];
+        branch.solution = stump[side] ? stump_solution() : leaf_solution();
+    }
+    return true;
+}
+
+bool Search::solve_branch(const Subset& subset, const OrNode& parent, std::uint32_t leaves,
+                          const DepthTwoSolver::Limits& limits, Branch& branch, Worker& worker,
+                          StopCondition& stop) const {
+    const DepthTwoResult result = worker.depth_two.solve(subset, parent.order, leaves, limits, stop);
     if (result.stopped) return false;
     branch.lower = result.lower;
+    branch.free_lower = result.free_lower;
     branch.incumbent = result.upper;
     branch.solution = result.solution(*data_, subset);
     return true;
 }
 
-void Search::prepare_branch(Subset subset, const OrNode& parent, double lower, Branch& branch) const {
+void Search::leave(const Subset& subset, Branch& branch) const {
+    branch.lower = branch.free_lower = branch.incumbent = objective_->leaf_loss(subset);
+    branch.solution = leaf_solution();
+}
+
+void Search::solve_stump(const Subset& subset, Branch& branch) const {
+    const StumpValue best = best_stump_value(*objective_, subset, settings_);
+    branch.lower = branch.incumbent = best.allowed;
+    branch.free_lower = best.free;
+    branch.solution = stump_solution();
+}
+
+void Search::prepare_branch(Subset subset, const Budget& budget, double lower, Branch& branch) const {
     auto node = std::make_unique<OrNode>();
     node->subset = std::move(subset);
-    node->depth = parent.depth - 1;
-    node->incumbent = objective_->leaf_loss(node->subset);
+    node->budget = budget;
+    node->leaf_loss = node->incumbent = objective_->leaf_loss(node->subset);
     node->solution = leaf_solution();
     node->lower = lower;
     prepare(*node);
     branch.lower = node->lower;
+    branch.free_lower = node->free_lower;
     branch.incumbent = node->incumbent;
     branch.solution = node->solution;
     branch.heuristic = 0.0;
@@ -137,16 +183,17 @@ void Search::prepare_branch(Subset subset, const OrNode& parent, double lower, B
 
 // Create-OR-Node: bounds and the order of the features, unless a leaf is the best tree already.
 void Search::prepare(OrNode& node) const {
-    const double leaf = &node == &root_ ? objective_->leaf_loss(node.subset) : node.incumbent;
-    if (node.depth == 0 || !objective_->leaf_limits().can_split(node.subset) ||
-        leaf <= settings_.lambda + settings_.tolerance) {
+    if (node.budget.depth == 0 || !objective_->leaf_limits().can_split(node.subset) ||
+        node.leaf_loss <= settings_.lambda + settings_.tolerance) {
         node.complete = true;
-        node.lower = node.incumbent;
+        node.lower = node.free_lower = node.incumbent;
         return;
     }
-    const NodeBound bound = node_bound(*objective_, node.subset, node.depth, leaf, settings_, 0.0);
+    node.split_cutoff = settings_.split_cutoff(node.leaf_loss);
+    const NodeBound bound = node_bound(*objective_, node.subset, node.budget, node.leaf_loss, settings_, 0.0);
     node.split_lower = std::max(bound.split, node.lower);
-    node.lower = std::min(node.incumbent, std::max(node.lower, bound.any));
+    node.free_lower = std::min(node.leaf_loss, std::max(node.lower, bound.any));
+    node.lower = std::min(node.incumbent, settings_.bound_by_splits(node.leaf_loss, node.free_lower));
     if (node.lower >= node.incumbent - settings_.tolerance) {
         node.complete = true;
         return;
@@ -155,18 +202,18 @@ void Search::prepare(OrNode& node) const {
         node.order = order_features(*objective_, node.subset, options_.strategy.needs_discrepancy());
 }
 
-// One interval per feature.
+// One interval per feature and share of the leaves.
 void Search::enroll(OrNode& node) {
     node.id = ++last_id_;
-    node.children.reset(settings_, options_.strategy, *objective_, node.subset, node.order, node.depth,
+    node.children.reset(settings_, options_.strategy, *objective_, node.subset, node.order, node.budget,
                         node.split_lower, random_);
     node.memory.set(&memory_, node.bytes());
 }
 
 // A root within the terminal case is one expansion.
 bool Search::solve_terminal_root(StopCondition& stop) {
-    if (root_.depth == 1) {
-        const auto stump = objective_->best_stump(*data_, root_.subset.samples(), settings_.lambda);
+    if (root_.budget.depth == 1) {
+        const auto stump = best_allowed_stump(*objective_, *data_, root_.subset.samples(), settings_);
         take_incumbent(stump.objective, stump_solution());
     } else {
         const auto take = [&](double lower, const DepthTwoResult& found) {
@@ -177,7 +224,7 @@ bool Search::solve_terminal_root(StopCondition& stop) {
             add_trace_point();
         };
         const DepthTwoResult result = workers_[0]->depth_two.solve(
-            root_.subset, root_.order, {root_.lower, root_.incumbent}, stop, take);
+            root_.subset, root_.order, root_.budget.leaves, {root_.lower, root_.incumbent}, stop, take);
         take(result.lower, result);
         if (result.stopped) return false;
     }

@@ -1,7 +1,5 @@
 #include "search/or_node.hpp"
 
-#include <algorithm>
-
 namespace codt {
 
 double AndNode::heuristic() const {

@@ -3,6 +3,7 @@
 // only a number and a tree, so a node that is complete gives its memory back at once.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -10,6 +11,7 @@
 
 #include "common/memory.hpp"
 #include "data/subset.hpp"
+#include "search/budget.hpp"
 #include "search/children.hpp"
 #include "tree/solution.hpp"
 
@@ -20,6 +22,7 @@ struct OrNode;
 // One side of an AND node, as the AND node sees it.
 struct Branch {
     double lower = 0;
+    double free_lower = 0;  // without a least decrease, see SearchSettings; no more than `lower`
     double incumbent = 0;
     Solution solution;
     double heuristic = std::numeric_limits<double>::infinity();
@@ -38,17 +41,20 @@ struct AndNode {
 };
 
 struct OrNode {
-    std::uint64_t id = 0;     // unique within a search
-    std::uint32_t depth = 0;  // budget
+    std::uint64_t id = 0;  // unique within a search
+    Budget budget;         // in normal form
     Subset subset;
     FeatureOrder order;
     Children children;
     std::vector<AndNode> and_nodes;
     std::vector<std::int32_t> unused_and_nodes;
 
+    double leaf_loss = 0;
     double lower = 0;
+    double free_lower = 0;   // without a least decrease, see SearchSettings
     double split_lower = 0;  // bound on every tree that splits
-    double incumbent = 0;    // objective of the best tree found for this node
+    double split_cutoff = std::numeric_limits<double>::infinity();  // from here on splits are not allowed
+    double incumbent = 0;  // objective of the best tree found for this node
     Solution solution;
     // No value from here on improves the root (paper, Definition "Upper bound"), relaxed by what the
     // neighbouring thresholds can still gain from a higher bound (paper, "When to prune").
@@ -63,7 +69,7 @@ struct OrNode {
     Children::Slot parent_slot = Children::none;
     int parent_side = 0;
 
-    double cutoff() const { return incumbent < upper ? incumbent : upper; }
+    double cutoff() const { return std::min({incumbent, upper, split_cutoff}); }
     AndNode& and_node(Children::Slot slot) {
         return and_nodes[static_cast<std::size_t>(children[slot].and_node)];
     }

@@ -202,7 +202,7 @@ bool Search::may_begin(const Selection& selection) const {
                                                                                      : 1;
     // The node's own table of children grows by three, and may be moved to twice its size.
     std::size_t bytes = node.children.bytes() / 2 + 1024;
-    if (node.depth > terminal_depth) {
+    if (node.budget.depth > terminal_depth) {
         const std::size_t cells = static_cast<std::size_t>(node.subset.size()) * node.subset.features();
         bytes += cells * 2 * sizeof(std::uint32_t) * (options_.strategy.needs_discrepancy() ? 2 : 1) +
                  node.subset.size() * sizeof(std::uint32_t) + 2 * node.children.bytes() + 2 * sizeof(OrNode);
@@ -214,7 +214,8 @@ bool Search::may_begin(const Selection& selection) const {
 // One move of the primal heuristics, if it is their turn. Threads share their time.
 bool Search::improve(Worker& worker, StopCondition& own, Lock& lock) {
     if (!primal_ || primal_busy_) return false;
-    const double due = primal_share(root_.depth) * (elapsed() + std::min(elapsed(), 1.0)) * limits_.threads;
+    const double due =
+        primal_share(root_.budget.depth) * (elapsed() + std::min(elapsed(), 1.0)) * limits_.threads;
     if (primal_seconds_ > 0 && primal_seconds_ + shortest_move > due) return false;
     primal_busy_ = true;
     const GreedyTree incumbent{root_.incumbent, root_.solution};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 
@@ -11,13 +12,29 @@ namespace codt {
 
 namespace {
 
-SearchSettings make_settings(const SearchOptions& options, const Objective& objective, double root_loss) {
+// The least decrease in internal units. What is short of it by rounding alone is enough: by rounding of the
+// number itself, or of weights that are summed as whole numbers (see objectives/whole_units.hpp).
+double internal_decrease(double reported, const Objective& objective, const Subset& subset) {
+    if (reported <= 0) return 0;
+    std::vector<double> worst;
+    objective.worst_costs(subset, 0, worst);
+    const double size = subset.size();
+    const double most = worst.empty() ? size : worst.back();
+    const double decrease = reported / objective.unit();
+    return decrease - std::max(1e-12 * decrease, size * most * std::numeric_limits<double>::epsilon());
+}
+
+SearchSettings make_settings(const SearchOptions& options, const Objective& objective, const Subset& subset,
+                             double root_loss) {
+    if (options.whole_search) return *options.whole_search;
     SearchSettings settings;
     settings.lambda = options.penalty / objective.unit();
     // Where sums of doubles are compared, differences at rounding level are none.
     const bool exact = objective.integral() && settings.lambda == std::floor(settings.lambda);
     settings.tolerance =
         exact ? 0.0 : std::max(1e-12 * std::max(root_loss, settings.lambda), objective.rounding());
+    settings.whole = exact;
+    settings.min_decrease = internal_decrease(options.min_decrease, objective, subset);
     settings.bounds = options.bounds;
     settings.bounds.monotone = !objective.leaf_limits().any();
     return settings;
@@ -50,16 +67,16 @@ Search::Search(std::shared_ptr<const Dataset> data, std::shared_ptr<const Object
       random_(options_.seed) {
     started_ = StopCondition::Clock::now();
     root_.subset = std::move(rows);
-    root_.depth = options_.max_depth;
-    root_.incumbent = objective_->leaf_loss(root_.subset);
+    root_.budget = Budget{options_.max_depth, options_.max_leaves}.on(root_.subset.size());
+    root_.leaf_loss = root_.incumbent = objective_->leaf_loss(root_.subset);
     root_.solution = leaf_solution();
-    settings_ = make_settings(options_, *objective_, root_.incumbent);
+    settings_ = make_settings(options_, *objective_, root_.subset, root_.incumbent);
     memory_.add(static_cast<std::int64_t>(data_->bytes()));
     root_.memory.set(&memory_, root_.bytes());
     fixed_memory_ = memory_.used();
-    if (root_.depth > 0)
+    if (root_.budget.depth > 0)
         root_.order = order_features(*objective_, root_.subset, options_.strategy.needs_discrepancy(), stop);
-    if (options_.primal && root_.depth >= 4) {
+    if (options_.primal && root_.budget.depth >= 4) {
         // Copies of parts of the data, and a search below one node: where that is much of the limit, there
         // are none.
         const auto bytes =
@@ -83,7 +100,7 @@ void Search::start_greedy(StopCondition* stop) {
     greedy_started_ = true;
     try {
         const GreedyTree greedy =
-            grow_greedy(*data_, *objective_, root_.subset, root_.order, root_.depth, settings_.lambda, stop);
+            grow_greedy(*data_, *objective_, root_.subset, root_.order, root_.budget, settings_, stop);
         take_incumbent(greedy.objective, greedy.solution);
     } catch (const Stopped&) {  // no time for it: the leaf is the incumbent
     }
@@ -103,20 +120,36 @@ void Search::offer(double objective, const Solution& solution) {
 }
 
 void Search::offer(const Solution& solution) {
-    const FlatTree tree = read_out(solution, *data_, *objective_, settings_.lambda);
+    const FlatTree tree = read_out(solution, *data_, *objective_, settings_);
     std::vector<std::uint32_t> depth(tree.feature.size(), 0);
     for (std::size_t i = 0; i < depth.size(); ++i) {
         if (tree.feature[i] < 0) continue;
-        if (depth[i] == root_.depth)
+        if (depth[i] == options_.max_depth)
             throw std::invalid_argument("the tree is deeper than the depth limit of " +
-                                        std::to_string(root_.depth));
+                                        std::to_string(options_.max_depth));
         for (const std::int32_t child : {tree.left[i], tree.right[i]})
             depth[static_cast<std::size_t>(child)] = depth[i] + 1;
     }
+    if (tree.splits() >= options_.max_leaves)
+        throw std::invalid_argument("the tree has more leaves than the limit of " +
+                                    std::to_string(options_.max_leaves));
     std::vector<std::uint32_t> rows(data_->samples());
     std::iota(rows.begin(), rows.end(), 0u);
     if (solution->kind == SolutionNode::Kind::split && !holds_enough(*solution, rows, *data_, *objective_))
         throw std::invalid_argument("the tree has a leaf that holds less than the limits on leaves ask for");
+    // Objectives from the leaves up: children come after their parents.
+    std::vector<double> objectives(tree.feature.size());
+    for (std::size_t i = objectives.size(); i-- > 0;) {
+        const double leaf = tree.loss[i] / objective_->unit();
+        objectives[i] = leaf;
+        if (tree.feature[i] < 0) continue;
+        objectives[i] = settings_.lambda + objectives[static_cast<std::size_t>(tree.left[i])] +
+                        objectives[static_cast<std::size_t>(tree.right[i])];
+        if (!settings_.allows(leaf, objectives[i]))
+            throw std::invalid_argument(
+                "the tree has a split that lowers the loss by less than the limit of " +
+                std::to_string(options_.min_decrease));
+    }
     const double objective =
         tree.total_loss() / objective_->unit() + static_cast<double>(tree.splits()) * settings_.lambda;
     offer(objective, solution);
@@ -145,7 +178,7 @@ FlatTree Search::tree() const {
         solution = root_.solution;
         upper = root_.incumbent * objective_->unit();
     }
-    FlatTree tree = read_out(solution, *data_, *objective_, settings_.lambda);
+    FlatTree tree = read_out(solution, *data_, *objective_, settings_);
     const double objective = tree.total_loss() + static_cast<double>(tree.splits()) * options_.penalty;
     // Internal sums of squares carry rounding errors of the order of the whole data's error.
     const double scale = std::max(1.0, std::abs(objective)) + tree.loss[0];
@@ -157,7 +190,7 @@ FlatTree Search::tree() const {
 
 bool Search::terminal_root() const {
     if (options_.terminal == Terminal::leaf) return false;
-    return root_.depth == 1 || (root_.depth == 2 && options_.terminal == Terminal::depth_two);
+    return root_.budget.depth == 1 || (root_.budget.depth == 2 && options_.terminal == Terminal::depth_two);
 }
 
 // Makes the present bounds known. While the search goes on its bound may be off by rounding: what is reported

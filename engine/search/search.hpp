@@ -42,7 +42,9 @@ enum class Terminal {
 
 struct SearchOptions {
     std::uint32_t max_depth = 3;
-    double penalty = 0;  // lambda, in reported units
+    std::uint32_t max_leaves = Budget::any;
+    double penalty = 0;       // lambda, in reported units
+    double min_decrease = 0;  // of the objective by a split (see SearchSettings), in reported units
     Strategy strategy;
     Strategy depth_two_strategy;
     Terminal terminal = Terminal::depth_two;
@@ -53,6 +55,8 @@ struct SearchOptions {
     std::uint64_t seed = 0;
     bool log_expansions = false;
     std::int64_t memory_limit = no_memory_limit;  // bytes
+    // Of the search that this one is a part of, where a least decrease must mean the same in both.
+    const SearchSettings* whole_search = nullptr;
 };
 
 // Limits of one call of run.
@@ -97,8 +101,8 @@ class Search {
     RunStatus run(StopCondition& stop, const RunLimits& limits);
 
     // Takes a tree as incumbent if it is better than the present one; its objective is computed from the
-    // data. Throws if it is too deep or splits where the data have nothing to separate. Not while the search
-    // runs.
+    // data. Throws if it is too large, breaks a rule for leaves or splits, or splits where the data have
+    // nothing to separate. Not while the search runs.
     void offer(const Solution& solution);
     // The same for a tree on these rows whose objective (internal unit) is known.
     void offer(double objective, const Solution& solution);
@@ -137,6 +141,7 @@ class Search {
         OrNode* node = nullptr;
         Slot slot = Children::none;
         std::uint32_t feature = 0, threshold = 0;
+        std::uint32_t left_leaves = Budget::any;
         double lower[2] = {0, 0};  // known bounds on the two sides
         double relaxed = 0;        // from here on the sum of both sides does not matter
     };
@@ -163,9 +168,13 @@ class Search {
     bool solve_terminal_root(StopCondition& stop);
     void prepare(OrNode& node) const;
     void enroll(OrNode& node);
-    bool solve_branch(const Subset& subset, const OrNode& parent, const DepthTwoSolver::Limits& limits,
-                      Branch& branch, Worker& worker, StopCondition& stop) const;
-    void prepare_branch(Subset subset, const OrNode& parent, double lower, Branch& branch) const;
+    bool solve_sides(const Job& job, Worker& worker, AndNode& result, StopCondition& stop) const;
+    bool solve_branch(const Subset& subset, const OrNode& parent, std::uint32_t leaves,
+                      const DepthTwoSolver::Limits& limits, Branch& branch, Worker& worker,
+                      StopCondition& stop) const;
+    void leave(const Subset& subset, Branch& branch) const;
+    void solve_stump(const Subset& subset, Branch& branch) const;
+    void prepare_branch(Subset subset, const Budget& budget, double lower, Branch& branch) const;
     void record(const Job& job);
 
     // backpropagate.cpp

@@ -62,7 +62,7 @@ std::optional<Search::Selection> Search::select() {
             return std::nullopt;
         }
         OrNode* below = and_node.sides[side].node.get();
-        CODT_CHECK(below != nullptr && below->parent == node && below->depth + 1 == node->depth);
+        CODT_CHECK(below != nullptr && below->parent == node && below->budget.depth < node->budget.depth);
         below->upper = relaxed - settings_.lambda - and_node.sides[1 - side].lower;
         node = below;
     }

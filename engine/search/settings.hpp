@@ -1,6 +1,9 @@
 // What is fixed for a whole search.
 #pragma once
 
+#include <cmath>
+#include <limits>
+
 namespace codt {
 
 // The bounds that can be switched off one by one; switching never changes the optimum.
@@ -20,7 +23,38 @@ struct BoundSwitches {
 struct SearchSettings {
     double lambda = 0;     // penalty per branching node, in the objective's internal unit
     double tolerance = 0;  // bounds closer than this count as equal
+    bool whole = false;    // all objectives are whole numbers
     BoundSwitches bounds;
+
+    // A node may be split only where the objective of its subtree, loss and penalties, is lower than the loss
+    // of the node as a leaf by at least this. (Without the penalties the best subtree of a node could keep
+    // the node above from being split where a worse one would not.)
+    //
+    // Let U be the optimum of a subproblem without this rule and V the one with it: V is the least of
+    // lambda + V_left + V_right if that is allowed, else the loss of the leaf, and U <= V. Taking a sample
+    // away can make a split worth less, adding one can too, so V neither falls nor rises with the samples and
+    // no similarity bound (bounds/similarity.hpp) holds for it. All of them hold for U; so every subproblem
+    // has a bound on U beside the one on V ("free": without the rule), neighbours are bounded by those, and
+    // what bounds U bounds V. Look-ahead and clustering bound all trees, so they bound U as well.
+    double min_decrease = 0;
+
+    // What misses the decrease by less than the tolerance is allowed; whole numbers are compared exactly.
+    bool allows(double leaf_loss, double split) const {
+        return min_decrease <= 0 || leaf_loss - split >= min_decrease - tolerance;
+    }
+    // The optimum of a node, given that of the trees that split.
+    double best_allowed(double leaf_loss, double split) const {
+        return allows(leaf_loss, split) ? split : leaf_loss;
+    }
+    // Splits of which no more is known than a bound this high (less the tolerance) are not allowed.
+    double split_cutoff(double leaf_loss) const {
+        if (min_decrease <= 0) return std::numeric_limits<double>::infinity();
+        return whole ? leaf_loss - std::ceil(min_decrease) + 1 : leaf_loss - min_decrease + 3 * tolerance;
+    }
+    // What a bound on the trees that split says of the node's optimum beside its leaf.
+    double bound_by_splits(double leaf_loss, double splits) const {
+        return splits >= split_cutoff(leaf_loss) - tolerance ? leaf_loss : splits;
+    }
 };
 
 }  // namespace codt

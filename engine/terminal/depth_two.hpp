@@ -11,18 +11,21 @@
 #include <vector>
 
 #include "search/children.hpp"
+#include "terminal/leaf_sides.hpp"
 #include "terminal/scanner.hpp"
 #include "tree/solution.hpp"
 
 namespace codt {
 
 struct DepthTwoResult {
-    double lower = 0;     // valid whatever happened; equals `upper` if solved below the given bound
-    double upper = 0;     // objective of the best tree found
-    bool splits = false;  // whether that tree splits at (feature, threshold); a leaf otherwise
+    double lower = 0;       // valid whatever happened; equals `upper` if solved below the given bound
+    double upper = 0;       // objective of the best tree found
+    double free_lower = 0;  // bound without a least decrease, see SearchSettings
+    bool splits = false;    // whether that tree splits at (feature, threshold); a leaf otherwise
     std::uint32_t feature = 0;
     std::uint32_t threshold = 0;
-    bool stopped = false;  // the stop condition was reached first
+    bool leaf[2] = {false, false};  // whether a side has leaves for no more than a leaf
+    bool stopped = false;           // the stop condition was reached first
 
     // The tree on `subset`, the one that was solved.
     Solution solution(const Dataset& data, const Subset& subset) const;
@@ -55,9 +58,9 @@ class DepthTwoSolver {
     // Called with every new pair of bounds; only the root of a search of depth two wants it.
     using Progress = std::function<void(double lower, const DepthTwoResult& incumbent)>;
 
-    // `order` ranks the features (of this subset, or of the node above it).
-    DepthTwoResult solve(const Subset& subset, const FeatureOrder& order, const Limits& limits,
-                         StopCondition& stop, const Progress& progress = {});
+    // `order` ranks the features (of this subset, or of the node above it); `leaves` are 3, or any number.
+    DepthTwoResult solve(const Subset& subset, const FeatureOrder& order, std::uint32_t leaves,
+                         const Limits& limits, StopCondition& stop, const Progress& progress = {});
 
     // The two sides of one split; false if stopped (the left/right terminal case). `id` names the subset:
     // while it stays the same, the scan need not be prepared again.
@@ -69,6 +72,9 @@ class DepthTwoSolver {
  private:
     bool evaluate(const Subset& subset, std::uint32_t feature, StopCondition& stop);
     void choose_batch(Children::Slot slot);
+    void choose_middles(std::uint32_t count);
+    void take(std::uint32_t feature, std::uint32_t left_leaves, const Budget& budget, double leaf_loss,
+              DepthTwoResult& result);
 
     const SearchSettings& settings_;
     const Strategy& strategy_;
@@ -78,9 +84,14 @@ class DepthTwoSolver {
     static constexpr std::uint64_t nothing = UINT64_MAX;
     std::uint64_t prepared_ = nothing;  // the subset that solve_split was last used on
     Children children_;
+    LeafSides leaf_sides_;
     FeatureOrder own_order_;
-    std::vector<std::uint32_t> batch_;
-    std::vector<double> left_, right_;
+    std::vector<std::uint32_t> open_, batch_;
+    struct Run {
+        std::uint32_t first, last;
+    };
+    std::vector<Run> runs_;  // of open thresholds
+    std::vector<double> left_, right_, objectives_;
     std::vector<EvaluatedSplit> splits_;
     ScanCounters counters_;
 };

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #if defined(__GNUC__) && defined(__x86_64__)
 #define CODT_X86_PATHS 1
@@ -88,6 +89,11 @@ struct Pack {
     // Zero where `a` is not above zero.
     CODT_INLINE void divide_or_zero(const Pack& a) {
         for (std::size_t i = 0; i < registers; ++i) r[i] = a.r[i] > T{0} ? r[i] / a.r[i] : Register{};
+    }
+    // Infinite where `a` is below `least`.
+    CODT_INLINE void forbid_below(const Pack& a, T least) {
+        const Register infinite = std::numeric_limits<T>::infinity() - Register{};
+        for (std::size_t i = 0; i < registers; ++i) r[i] = a.r[i] < least ? infinite : r[i];
     }
     CODT_INLINE void add(const Pack& a) {
         for (std::size_t i = 0; i < registers; ++i) r[i] += a.r[i];

@@ -8,10 +8,16 @@
 // Blocks (see blocks.hpp): losses are not negative and those of fewer samples are not larger, so at no
 // boundary inside a block a side loses less than its first leaf does where the block begins, and its second
 // one where it ends. Only where that is less than the best in some lane is the block walked.
+//
+// Where leaves must hold enough (objectives/leaf_limits.hpp), what they hold, a number of samples and perhaps
+// a weight, are further entries of the tuple: a boundary counts in the lanes in which both leaves have
+// enough.
 #include "terminal/tuple_scan.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "terminal/dispatch.hpp"
@@ -38,9 +44,12 @@ struct Stream {
 
 // Tables of `width` packs have the lanes of one entry side by side.
 struct Work {
-    std::uint32_t width;
+    std::uint32_t width;           // entries of a tuple
+    std::uint32_t held;            // further entries: what leaves must hold enough of
     const double* values;          // of each id
     const std::uint32_t* columns;  // of each id, if it has one entry
+    const double* loads;           // of each id: its further entries
+    const double* least;           // of the further entries
     const std::uint8_t* bucket;    // of each id
     const double* total;           // T
     const double* left_total;      // L, a table
@@ -51,7 +60,7 @@ struct Work {
     double best[2][lanes];  // of the two sides
 };
 
-template <TupleLoss Loss, std::size_t Bytes>
+template <TupleLoss Loss, bool Limited, std::size_t Bytes>
 struct TuplePass {
     using P = Pack<double, Bytes>;
     static constexpr LaneRows<double, lanes> ones{1.0};
@@ -73,6 +82,24 @@ struct TuplePass {
             const double* const values = work.values + static_cast<std::size_t>(id) * work.width;
             for (std::uint32_t c = 0; c < work.width; ++c) add_entry(c, values[c]);
         }
+        if constexpr (Limited) {
+            const double* const loads = work.loads + static_cast<std::size_t>(id) * work.held;
+            for (std::uint32_t c = 0; c < work.held; ++c) add_entry(work.width + c, loads[c]);
+        }
+    }
+
+    // The entry c of the four leaves.
+    CODT_INLINE void entries_of(const double* table, const double* all, std::size_t c, P (&entries)[4]) {
+        P left_total;
+        left_total.load(work.left_total + c * lanes);
+        entries[0].load(table + c * lanes);
+        entries[1] = left_total;
+        entries[1].subtract(entries[0]);
+        entries[2] = entries[0];
+        entries[2].subtract_from(all[c]);
+        entries[3] = left_total;
+        entries[3].subtract_from(work.total[c]);
+        entries[3].subtract(entries[2]);
     }
 
     // The losses of the four leaves: first and second of the left side, first and second of the right side.
@@ -84,16 +111,8 @@ struct TuplePass {
             weights[leaf].clear();
         }
         for (std::size_t c = 0; c < work.width; ++c) {
-            P left_total, entries[4];
-            left_total.load(work.left_total + c * lanes);
-            entries[0].load(table + c * lanes);
-            entries[1] = left_total;
-            entries[1].subtract(entries[0]);
-            entries[2] = entries[0];
-            entries[2].subtract_from(all[c]);
-            entries[3] = left_total;
-            entries[3].subtract_from(work.total[c]);
-            entries[3].subtract(entries[2]);
+            P entries[4];
+            entries_of(table, all, c, entries);
             for (std::size_t leaf = 0; leaf < 4; ++leaf) {
                 const P& entry = entries[leaf];
                 if constexpr (Loss == TupleLoss::all_but_largest) {
@@ -131,32 +150,44 @@ struct TuplePass {
         }
     }
 
-    CODT_INLINE void offer(P (&best)[2], const P (&loss)[4]) {
+    CODT_INLINE void offer(P (&best)[2], const P (&loss)[4], const double* table, const double* all) {
+        P sums[2];
         for (std::size_t side = 0; side < 2; ++side) {
-            P sum = loss[2 * side];
-            sum.add(loss[2 * side + 1]);
-            best[side].minimum(sum);
+            sums[side] = loss[2 * side];
+            sums[side].add(loss[2 * side + 1]);
         }
+        if constexpr (Limited) {
+            for (std::size_t c = 0; c < work.held; ++c) {
+                P entries[4];
+                entries_of(table, all, work.width + c, entries);
+                for (std::size_t side = 0; side < 2; ++side) {
+                    entries[2 * side].minimum(entries[2 * side + 1]);
+                    sums[side].forbid_below(entries[2 * side], work.least[c]);
+                }
+            }
+        }
+        for (std::size_t side = 0; side < 2; ++side) best[side].minimum(sums[side]);
     }
 
     CODT_INLINE void run(const Stream& stream) {
         P best[2], at_begin[4], at_end[4];
         best[0].load(work.best[0]);
         best[1].load(work.best[1]);
-        std::fill_n(work.prefix, work.width * lanes, 0.0);
-        std::fill_n(work.all, work.width, 0.0);
+        const std::size_t width = work.width + (Limited ? work.held : 0);
+        std::fill_n(work.prefix, width * lanes, 0.0);
+        std::fill_n(work.all, width, 0.0);
         for (P& loss : at_begin) loss.clear();
         losses(work.prefix, work.all, at_begin);
         std::uint32_t begin = 0;
         for (std::uint32_t b = 0; b < stream.block_count; ++b) {
             const Block block = stream.blocks[b];
             if (block.several) {
-                std::copy_n(work.prefix, work.width * lanes, work.inside);
-                std::copy_n(work.all, work.width, work.all_inside);
+                std::copy_n(work.prefix, width * lanes, work.inside);
+                std::copy_n(work.all, width, work.all_inside);
             }
             for (std::uint32_t k = begin; k < block.end; ++k) add(work.prefix, work.all, stream.ordered[k]);
             losses(work.prefix, work.all, at_end);
-            offer(best, at_end);
+            offer(best, at_end, work.prefix, work.all);
             if (block.several) {
                 P room[2];
                 for (std::size_t side = 0; side < 2; ++side) {
@@ -172,7 +203,7 @@ struct TuplePass {
                         for (; k < *group; ++k) add(work.inside, work.all_inside, stream.ordered[k]);
                         P loss[4];
                         losses(work.inside, work.all_inside, loss);
-                        offer(best, loss);
+                        offer(best, loss, work.inside, work.all_inside);
                     }
                 }
             }
@@ -184,19 +215,27 @@ struct TuplePass {
     }
 };
 
-template <TupleLoss Loss>
+template <TupleLoss Loss, bool Limited>
 struct TupleKernel {
     template <std::size_t Bytes>
     CODT_INLINE static void run(const Stream* stream, Work* work) {
-        TuplePass<Loss, Bytes>{*work}.run(*stream);
+        TuplePass<Loss, Limited, Bytes>{*work}.run(*stream);
     }
 };
 
-template <TupleLoss Loss>
+template <TupleLoss Loss, bool Limited>
 class TupleScanner final : public Scanner {
  public:
-    TupleScanner(const TupleData& data, KernelPath path)
-        : data_(data), pass_(kernel_function<TupleKernel<Loss>, const Stream*, Work*>(path)) {}
+    TupleScanner(TupleData data, const LeafLimits& limits, KernelPath path)
+        : data_(std::move(data)),
+          limits_(limits),
+          pass_(kernel_function<TupleKernel<Loss, Limited>, const Stream*, Work*>(path)) {
+        if (!data_.own_values.empty()) data_.values = data_.own_values;
+        if constexpr (Limited) {
+            least_.push_back(limits.samples);
+            if (limits.weight > 0) least_.push_back(limits.weight);
+        }
+    }
 
     std::uint32_t lanes() const override { return codt::lanes; }
 
@@ -206,7 +245,14 @@ class TupleScanner final : public Scanner {
         const std::size_t entries = sparse ? 1 : data_.width;
         values_.resize(size * entries);
         columns_.resize(sparse ? size : 0);
-        total_.assign(data_.width, 0.0);
+        total_.assign(data_.width + least_.size(), 0.0);
+        if constexpr (Limited) {
+            loads_.clear();
+            for (const std::uint32_t row : subset.samples()) {
+                loads_.push_back(1.0);
+                if (least_.size() > 1) loads_.push_back(limits_.weights[row]);
+            }
+        }
         for (std::uint32_t id = 0; id < size; ++id) {
             const std::uint32_t row = subset.samples()[id];
             for (std::size_t e = 0; e < entries; ++e)
@@ -235,17 +281,20 @@ class TupleScanner final : public Scanner {
               double* right, StopCondition& stop) override {
         const auto order = subset_->order(f);
         const auto ends = subset_->group_end(f);
-        const std::size_t width = data_.width;
+        const std::size_t width = data_.width + least_.size();
         left_total_.assign(width * codt::lanes, 0.0);
         prefix_.resize(width * codt::lanes);
         inside_.resize(width * codt::lanes);
         all_.resize(width);
         all_inside_.resize(width);
-        std::vector<double> sum(width, 0.0);
+        std::vector<double> sum(width, 0.0), rest(width, 0.0);
         std::uint32_t k = 0;
         Work work{data_.width,
+                  static_cast<std::uint32_t>(least_.size()),
                   values_.data(),
                   columns_.data(),
+                  loads_.data(),
+                  least_.data(),
                   nullptr,
                   total_.data(),
                   left_total_.data(),
@@ -263,6 +312,12 @@ class TupleScanner final : public Scanner {
             constexpr double never = -std::numeric_limits<double>::infinity();
             work.best[0][j] = used ? left[j] - lambda : never;
             work.best[1][j] = used ? right[j] - lambda : never;
+            if constexpr (Limited) {
+                // Nor does a side that cannot be split: nothing else would ever end its walks.
+                if (!divisible(sum.data())) work.best[0][j] = never;
+                for (std::size_t c = 0; c < width; ++c) rest[c] = total_[c] - sum[c];
+                if (!divisible(rest.data())) work.best[1][j] = never;
+            }
         }
         fill_buckets(*subset_, f, thresholds, buckets_);
         work.bucket = buckets_.data();
@@ -273,16 +328,16 @@ class TupleScanner final : public Scanner {
         for (std::size_t j = 0; j < thresholds.size(); ++j) {
             // As leaves, from the same tuples.
             double leaf[2];
-            std::vector<double> side(width);
+            std::vector<double> side(data_.width);
             for (std::size_t s = 0; s < 2; ++s) {
-                for (std::size_t c = 0; c < width; ++c) {
+                for (std::size_t c = 0; c < data_.width; ++c) {
                     const double on_left = left_total_[c * codt::lanes + j];
                     side[c] = s == 0 ? on_left : total_[c] - on_left;
                 }
                 leaf[s] = loss(side);
             }
-            left[j] = std::min({left[j], leaf[0], work.best[0][j] + lambda});
-            right[j] = std::min({right[j], leaf[1], work.best[1][j] + lambda});
+            left[j] = std::min({left[j], leaf[0], found(work.best[0][j]) + lambda});
+            right[j] = std::min({right[j], leaf[1], found(work.best[1][j]) + lambda});
         }
         return true;
     }
@@ -297,6 +352,20 @@ class TupleScanner final : public Scanner {
             for (std::size_t c = 0; c < data_.width; ++c)
                 tuple[c] += values_[static_cast<std::size_t>(id) * data_.width + c];
         }
+        for (std::size_t c = 0; c < least_.size(); ++c)
+            tuple[data_.width + c] += loads_[static_cast<std::size_t>(id) * least_.size() + c];
+    }
+
+    // Whether a side holds enough for two leaves.
+    bool divisible(const double* tuple) const {
+        for (std::size_t c = 0; c < least_.size(); ++c)
+            if (tuple[data_.width + c] < 2 * least_[c]) return false;
+        return true;
+    }
+
+    // The best of a side, if it was looked for.
+    static double found(double best) {
+        return Limited && best < 0 && std::isinf(best) ? std::numeric_limits<double>::infinity() : best;
     }
 
     static double loss(const std::vector<double>& tuple) {
@@ -314,9 +383,11 @@ class TupleScanner final : public Scanner {
     }
 
     TupleData data_;
+    const LeafLimits& limits_;
+    std::vector<double> least_;  // of the further entries
     void (*pass_)(const Stream*, Work*);
     const Subset* subset_ = nullptr;
-    std::vector<double> values_, total_, left_total_, prefix_, inside_, all_, all_inside_;
+    std::vector<double> values_, loads_, total_, left_total_, prefix_, inside_, all_, all_inside_;
     std::vector<std::uint32_t> columns_;
     std::vector<std::uint8_t> buckets_;
     std::vector<Block> blocks_;
@@ -324,16 +395,22 @@ class TupleScanner final : public Scanner {
     std::vector<Stream> streams_;
 };
 
+template <TupleLoss Loss>
+std::unique_ptr<Scanner> make(TupleData data, const LeafLimits& limits, KernelPath path) {
+    if (limits.any()) return std::make_unique<TupleScanner<Loss, true>>(std::move(data), limits, path);
+    return std::make_unique<TupleScanner<Loss, false>>(std::move(data), limits, path);
+}
+
 }  // namespace
 
-std::unique_ptr<Scanner> make_tuple_scanner(const TupleData& data, KernelPath path) {
+std::unique_ptr<Scanner> make_tuple_scanner(TupleData data, const LeafLimits& limits, KernelPath path) {
     switch (data.loss) {
         case TupleLoss::all_but_largest:
-            return std::make_unique<TupleScanner<TupleLoss::all_but_largest>>(data, path);
+            return make<TupleLoss::all_but_largest>(std::move(data), limits, path);
         case TupleLoss::least:
-            return std::make_unique<TupleScanner<TupleLoss::least>>(data, path);
+            return make<TupleLoss::least>(std::move(data), limits, path);
         case TupleLoss::squared_error:
-            return std::make_unique<TupleScanner<TupleLoss::squared_error>>(data, path);
+            return make<TupleLoss::squared_error>(std::move(data), limits, path);
     }
     return nullptr;
 }

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
+#include "objectives/leaf_limits.hpp"
 #include "terminal/scanner.hpp"
 
 namespace codt {
@@ -20,9 +22,10 @@ struct TupleData {
     std::uint32_t width;                     // entries of a tuple
     std::span<const double> values;          // rows x width; with `columns`, one a row
     std::span<const std::uint16_t> columns;  // which entry of its tuple is not zero; for all_but_largest only
+    std::vector<double> own_values = {};     // instead of `values`, for the scanner to keep
 };
 
-// The spans must outlive the scanner.
-std::unique_ptr<Scanner> make_tuple_scanner(const TupleData& data, KernelPath path);
+// The spans and the limits must outlive the scanner.
+std::unique_ptr<Scanner> make_tuple_scanner(TupleData data, const LeafLimits& limits, KernelPath path);
 
 }  // namespace codt

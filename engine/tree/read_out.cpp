@@ -5,14 +5,16 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "terminal/leaf_sides.hpp"
+
 namespace codt {
 
 namespace {
 
 class Reader {
  public:
-    Reader(const Dataset& data, const Objective& objective, double lambda)
-        : data_(data), objective_(objective), lambda_(lambda) {}
+    Reader(const Dataset& data, const Objective& objective, const SearchSettings& settings)
+        : data_(data), objective_(objective), settings_(settings) {}
 
     std::int32_t read(const SolutionNode& node, const std::vector<std::uint32_t>& rows) {
         switch (node.kind) {
@@ -21,7 +23,7 @@ class Reader {
             case SolutionNode::Kind::split:
                 return split(node.feature, node.threshold, rows, node.left.get(), node.right.get());
             case SolutionNode::Kind::stump: {
-                const auto stump = objective_.best_stump(data_, rows, lambda_);
+                const auto stump = best_allowed_stump(objective_, data_, rows, settings_);
                 if (!stump.splits) return add(rows);
                 return split(stump.feature, stump.threshold, rows, leaf_solution().get(),
                              leaf_solution().get());
@@ -79,7 +81,7 @@ class Reader {
 
     const Dataset& data_;
     const Objective& objective_;
-    double lambda_;
+    const SearchSettings& settings_;
 };
 
 }  // namespace
@@ -96,10 +98,11 @@ double FlatTree::total_loss() const {
     return sum;
 }
 
-FlatTree read_out(const Solution& solution, const Dataset& data, const Objective& objective, double lambda) {
+FlatTree read_out(const Solution& solution, const Dataset& data, const Objective& objective,
+                  const SearchSettings& settings) {
     std::vector<std::uint32_t> rows(data.samples());
     std::iota(rows.begin(), rows.end(), 0u);
-    Reader reader(data, objective, lambda);
+    Reader reader(data, objective, settings);
     reader.read(*solution, rows);
     return std::move(reader.tree);
 }

@@ -7,6 +7,7 @@
 
 #include "data/dataset.hpp"
 #include "objectives/objective.hpp"
+#include "search/settings.hpp"
 #include "tree/solution.hpp"
 
 namespace codt {
@@ -25,7 +26,8 @@ struct FlatTree {
     double total_loss() const;  // over the leaves
 };
 
-// `lambda` is in internal units: it decides whether a stump splits.
-FlatTree read_out(const Solution& solution, const Dataset& data, const Objective& objective, double lambda);
+// `settings` decide whether a stump splits.
+FlatTree read_out(const Solution& solution, const Dataset& data, const Objective& objective,
+                  const SearchSettings& settings);
 
 }  // namespace codt

@@ -57,6 +57,8 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
         complexity_cost: float = 0.0,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
+        max_leaf_nodes: int | None = None,
+        min_loss_decrease: float = 0.0,
         strategy: str | Strategy = "dfs-blossom",
         terminal: str = "depth-two",
         depth_two_strategy: str | Strategy = "dfs-blossom",
@@ -81,6 +83,8 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
         self.complexity_cost = complexity_cost
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_loss_decrease = min_loss_decrease
         self.strategy = strategy
         self.terminal = terminal
         self.depth_two_strategy = depth_two_strategy

@@ -66,6 +66,8 @@ class Search:
         costs: NDArray[np.float64] | None = None,
         min_leaf_samples: int = 1,
         min_leaf_weight: float = 0.0,
+        max_leaves: int | None = None,
+        min_decrease: float = 0.0,
         merge_rows: bool = True,
     ) -> None: ...
     def run(

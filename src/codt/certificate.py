@@ -116,22 +116,17 @@ def verify(
         problems.append(f"the tree's objective is {objective:g}, reported is {model.objective_:g}")
     if model.lower_bound_ > objective + slack:
         problems.append(f"the lower bound {model.lower_bound_:g} is above the objective {objective:g}")
-    if depth > model.max_depth:
-        problems.append(f"the tree's depth is {depth}, the limit {model.max_depth}")
     if len(np.unique(leaves)) != n_splits + 1:
         problems.append("some leaves hold no sample")
     if (model.status_ == "optimal") != (model.gap_ == 0.0):
         problems.append(f"the status is {model.status_}, the gap {model.gap_:g}")
     limits = problem.leaf_limits(model.min_samples_leaf, model.min_weight_fraction_leaf)
     problems += _wrong_leaves(tree, problem, leaves, slack)
-    if n_splits:
-        for leaf in np.unique(leaves):
-            held = leaves == leaf
-            if not limits.allow(int(held.sum()), _weight(problem, held)):
-                problems.append(f"leaf {leaf} holds less than min_samples_leaf or min_weight_fraction_leaf ask for")
+    problems += _broken_limits(model, problem, limits, leaves, depth)
+    problems += _idle_splits(tree, problem, leaves, model.penalty_, model.min_loss_decrease, slack)
     optimum = None
     if enumerate_trees:
-        optimum = _enumerate(problem, limits, model.max_depth, model.penalty_)
+        optimum = _enumerate(problem, limits, model, slack)
         if model.status_ == "optimal" and abs(optimum - objective) > slack:
             problems.append(f"the optimum is {optimum:g}, not {objective:g}")
         if model.lower_bound_ > optimum + slack:
@@ -157,7 +152,7 @@ def _problem(
     if model._task == "regression":
         if sample_costs is not None:
             raise ValueError("sample_costs is for classification; expected None in regression.")
-        return prepare_problem("regression", samples, y, Importance(sample_weight))
+        return prepare_problem("regression", samples, y, Importance(sample_weight, criterion=model.criterion))
     labels = as_column(y, samples)
     classes = model.classes_
     codes = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
@@ -191,9 +186,19 @@ def _loss(problem: Problem, rows: NDArray[np.intp]) -> float:
     if problem.task == "classification":
         total = math.fsum(weights)
         return min(total, *(math.fsum(weights[targets != code]) for code in np.unique(targets)))
+    if problem.criterion == "absolute_error":
+        # Least at one of the targets: no notion of a median is needed here.
+        return min(math.fsum(weights * np.abs(targets - middle)) for middle in _middle(targets, weights))
     total = math.fsum(weights)
     columns = targets.reshape(len(rows), -1).T
     return math.fsum(math.fsum(weights * np.square(column - math.fsum(weights * column) / total)) for column in columns)
+
+
+def _middle(targets: Floats, weights: Floats) -> Floats:
+    """Return the targets next to the place where the weight is halved."""
+    order = np.argsort(targets)
+    place = int(np.searchsorted(np.cumsum(weights[order]), weights.sum() / 2))
+    return targets[order[max(0, place - 1) : place + 2]]
 
 
 def _weight(problem: Problem, rows: NDArray[np.bool_]) -> float:
@@ -211,7 +216,8 @@ def _wrong_leaves(tree: Tree, problem: Problem, leaves: NDArray[np.intp], slack:
             wrong.append(f"leaf {leaf} holds {len(rows)} samples, not {tree.n_samples[leaf]}")
         if tree.task == "regression":
             if np.abs(value - claimed).max() > slack:
-                wrong.append(f"leaf {leaf} predicts {claimed}; its mean is {value}")
+                what = "median" if problem.criterion == "absolute_error" else "mean"
+                wrong.append(f"leaf {leaf} predicts {claimed}; its {what} is {value}")
             continue
         if np.abs(value - claimed).max() > (0.0 if problem.weights is None else TOLERANCE * weight):
             wrong.append(f"leaf {leaf} does not count its samples by class")
@@ -221,34 +227,83 @@ def _wrong_leaves(tree: Tree, problem: Problem, leaves: NDArray[np.intp], slack:
     return wrong
 
 
-def _enumerate(problem: Problem, limits: LeafLimits, depth: int, penalty: float) -> float:
+def _broken_limits(
+    model: BaseOptimalTree, problem: Problem, limits: LeafLimits, leaves: NDArray[np.intp], depth: int
+) -> list[str]:
+    """Name the limits on the size of the tree and of its leaves that it does not keep to."""
+    broken = []
+    n_leaves = int((model.tree_.feature == LEAF).sum())
+    if depth > model.max_depth:
+        broken.append(f"the tree's depth is {depth}, the limit {model.max_depth}")
+    if model.max_leaf_nodes is not None and n_leaves > model.max_leaf_nodes:
+        broken.append(f"the tree has {n_leaves} leaves, the limit is {model.max_leaf_nodes}")
+    for leaf in np.unique(leaves) if n_leaves > 1 else []:
+        held = leaves == leaf
+        if not limits.allow(int(held.sum()), _weight(problem, held)):
+            broken.append(f"leaf {leaf} holds less than min_samples_leaf or min_weight_fraction_leaf ask for")
+    return broken
+
+
+def _idle_splits(
+    tree: Tree, problem: Problem, leaves: NDArray[np.intp], penalty: float, decrease: float, slack: float
+) -> list[str]:
+    """Name the branching nodes whose subtrees do not lower the loss enough."""
+    if not decrease:
+        return []
+    idle = []
+
+    def visit(node: int) -> tuple[float, NDArray[np.intp]]:
+        rows = np.flatnonzero(leaves == node)
+        if tree.feature[node] == LEAF:
+            return _loss(problem, rows), rows
+        below = [visit(int(child)) for child in (tree.left[node], tree.right[node])]
+        rows = np.concatenate([held for _, held in below])
+        objective = penalty + sum(loss for loss, _ in below)
+        saved = _loss(problem, rows) - objective
+        if saved < decrease - slack:
+            idle.append(f"the split of node {node} saves {saved:g}, less than min_loss_decrease={decrease:g}")
+        return objective, rows
+
+    visit(0)
+    return idle
+
+
+def _enumerate(problem: Problem, limits: LeafLimits, model: BaseOptimalTree, slack: float) -> float:
     """Return the optimal objective by trying every tree; subproblems met twice are solved once."""
     X = problem.samples
+    depth, penalty, decrease = model.max_depth, model.penalty_, model.min_loss_decrease
+    rounding = 0.0 if problem.counts_errors and not penalty else slack
     n_splits = sum(len(np.unique(column)) - 1 for column in X.T)
     if float(n_splits) ** depth > MOST_SPLITS:
         raise ValueError(
             f"enumerate_trees: {n_splits} splits at depth {depth} are too many to try all;"
             f" expected no more than {MOST_SPLITS} combinations."
         )
-    known: dict[tuple[bytes, int], float] = {}
+    known: dict[tuple[bytes, int, int], float] = {}
 
     def enough(rows: NDArray[np.bool_]) -> bool:
         return limits.allow(int(rows.sum()), _weight(problem, rows))
 
-    def best(rows: NDArray[np.bool_], budget: int) -> float:
-        key = (rows.tobytes(), budget)
+    def best(rows: NDArray[np.bool_], budget: int, n_leaves: int) -> float:
+        n_leaves = min(n_leaves, 2**budget)
+        key = (rows.tobytes(), budget, n_leaves)
         if key not in known:
-            objective = _loss(problem, np.flatnonzero(rows))
-            if budget:
+            leaf = objective = _loss(problem, np.flatnonzero(rows))
+            if n_leaves > 1:
                 for column in X.T:
                     for threshold in np.unique(column[rows])[:-1]:
                         left = column <= threshold
                         if not (enough(rows & left) and enough(rows & ~left)):
                             continue
-                        objective = min(
-                            objective, penalty + best(rows & left, budget - 1) + best(rows & ~left, budget - 1)
-                        )
+                        # Where there are leaves for all, one way to share them out is enough.
+                        shares = range(1, n_leaves) if n_leaves < 2**budget else [n_leaves // 2]
+                        for share in shares:
+                            split = penalty + best(rows & left, budget - 1, share)
+                            split += best(rows & ~left, budget - 1, n_leaves - share)
+                            if leaf - split >= decrease - rounding:
+                                objective = min(objective, split)
             known[key] = objective
         return known[key]
 
-    return best(np.ones(len(X), dtype=bool), depth)
+    most = len(X) if model.max_leaf_nodes is None else int(model.max_leaf_nodes)
+    return best(np.ones(len(X), dtype=bool), depth, most)

@@ -81,6 +81,8 @@ def fit(
     gap_limit: Annotated[float, typer.Option(help=_HELP["gap_limit"])] = 0.0,
     n_jobs: Annotated[int, typer.Option("--jobs", help="The number of threads; -1 for all processors.")] = 1,
     complexity_cost: Annotated[float, typer.Option(help=_HELP["complexity_cost"])] = 0.0,
+    max_leaf_nodes: Annotated[int | None, typer.Option(help=_HELP["max_leaf_nodes"])] = None,
+    min_loss_decrease: Annotated[float, typer.Option(help=_HELP["min_loss_decrease"])] = 0.0,
     out: Annotated[Path | None, typer.Option(help="Where to keep the model, as JSON; - for standard output.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress, and no report.")] = False,
 ) -> None:
@@ -104,6 +106,8 @@ def fit(
             gap_limit=gap_limit,
             n_jobs=n_jobs,
             complexity_cost=complexity_cost,
+            max_leaf_nodes=max_leaf_nodes,
+            min_loss_decrease=min_loss_decrease,
             on_interrupt="keep",
             callback=show,
         )
@@ -117,7 +121,7 @@ def fit(
         # Plain print: rich would read brackets in column names as markup.
         where = sys.stderr if to_stdout else sys.stdout
         title = f"{model._task} of {target!r}: {len(X)} samples, {X.shape[1]} features, depth {depth}"
-        summary = report(model, cart_loss(X, y, model._task, depth), seconds)
+        summary = report(model, cart_loss(X, y, model._task, depth, max_leaf_nodes), seconds)
         print(title, "", model.export_text(), "", summary, sep="\n", file=where)
     if out is not None:
         write_text(out, model.to_json())

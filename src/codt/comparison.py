@@ -8,10 +8,10 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from codt._base import BaseOptimalTree
 from codt.options import Task
-from codt.structure import loss_unit
+from codt.structure import loss_unit_of
 
 
-def cart_loss(X: ArrayLike, y: ArrayLike, task: Task, max_depth: int) -> float:
+def cart_loss(X: ArrayLike, y: ArrayLike, task: Task, max_depth: int, max_leaf_nodes: int | None = None) -> float:
     """Return the training loss of scikit-learn's CART: misclassified samples, or sum of squared errors.
 
     Examples
@@ -20,10 +20,10 @@ def cart_loss(X: ArrayLike, y: ArrayLike, task: Task, max_depth: int) -> float:
     1.0
     """
     targets = np.asarray(y)
-    if max_depth == 0:  # CART has no trees of depth 0
+    if max_depth == 0 or max_leaf_nodes == 1:  # CART has no trees of depth 0
         return _constant_loss(targets, task)
     make = DecisionTreeClassifier if task == "classification" else DecisionTreeRegressor
-    predicted = make(max_depth=max_depth, random_state=0).fit(X, targets).predict(X)
+    predicted = make(max_depth=max_depth, max_leaf_nodes=max_leaf_nodes, random_state=0).fit(X, targets).predict(X)
     if task == "classification":
         return float(np.count_nonzero(predicted != targets))
     return float(np.square(predicted - targets).sum())
@@ -37,7 +37,7 @@ def _constant_loss(targets: np.ndarray, task: Task) -> float:
 
 def report(model: BaseOptimalTree, cart: float, seconds: float) -> str:
     """Sum up a fitted estimator: its loss beside CART's, and what is proven."""
-    unit = loss_unit(model.tree_)
+    unit = loss_unit_of(model)
     if model.status_ == "optimal":
         proof = "no tree of this depth has a lower objective"
     else:

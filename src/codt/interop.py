@@ -94,6 +94,8 @@ def to_sklearn(model: Any) -> Any:
 
     make = DecisionTreeClassifier if classification else DecisionTreeRegressor
     tree = make(max_depth=max(1, ours.depth))  # scikit-learn has no trees of depth 0 by parameter, but by growth
+    if not classification:
+        tree.set_params(criterion=model.criterion)
     tree.tree_ = inner
     tree.n_features_in_ = n_features
     tree.n_outputs_ = len(widths)
@@ -127,6 +129,17 @@ def _thresholds_for_32_bits(tree: Tree, feature_names: Any) -> Floats:
     return thresholds
 
 
+def _criterion_of(model: Any) -> str:
+    """Return our name of what a regression tree of scikit-learn was fitted with."""
+    ours = {"squared_error": "squared_error", "friedman_mse": "squared_error", "absolute_error": "absolute_error"}
+    if model.criterion not in ours or (model.criterion == "absolute_error" and model.n_outputs_ != 1):
+        raise ValueError(
+            f"model={model!r}: criterion={model.criterion!r}, {model.n_outputs_} outputs;"
+            " expected 'squared_error', or 'absolute_error' with one output."
+        )
+    return ours[model.criterion]
+
+
 def from_sklearn(model: Any) -> OptimalTreeClassifier | OptimalTreeRegressor:
     """Return a fitted codt estimator with the tree of a fitted scikit-learn estimator.
 
@@ -137,7 +150,7 @@ def from_sklearn(model: Any) -> OptimalTreeClassifier | OptimalTreeRegressor:
     ----------
     model : DecisionTreeClassifier or DecisionTreeRegressor
         A fitted tree. A classification tree must have one output, a regression tree must have been fitted with squared
-        error.
+        error, or with absolute error and one output.
 
     Returns
     -------
@@ -163,12 +176,13 @@ def from_sklearn(model: Any) -> OptimalTreeClassifier | OptimalTreeRegressor:
     classification = hasattr(model, "classes_")
     if classification and model.n_outputs_ != 1:
         raise ValueError(f"model={model!r} has {model.n_outputs_} outputs; expected one in classification.")
-    if not classification and model.criterion not in {"squared_error", "friedman_mse"}:
-        raise ValueError(f"model={model!r}: criterion={model.criterion!r}; expected 'squared_error'.")
     tree = _tree_from(model.tree_, classification)
-    estimator: Any = (OptimalTreeClassifier if classification else OptimalTreeRegressor)(
-        max_depth=min(tree.depth, MAX_DEPTH)
-    )
+    depth = min(tree.depth, MAX_DEPTH)
+    estimator: Any
+    if classification:
+        estimator = OptimalTreeClassifier(max_depth=depth)
+    else:
+        estimator = OptimalTreeRegressor(max_depth=depth, criterion=_criterion_of(model))
     estimator.tree_ = tree
     estimator.n_features_in_ = int(model.n_features_in_)
     if hasattr(model, "feature_names_in_"):

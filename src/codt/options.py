@@ -47,7 +47,7 @@ SEARCH_OPTIONS = (
         (Interval(Real, 0, None, closed="left"),),
         "float >= 0",
         "The penalty for every branching node, relative to the number of samples (classification) or to the"
-        " squared error of the best constant prediction (regression). The absolute value is reported too.",
+        " error of the best constant prediction (regression). The absolute value is reported too.",
     ),
     Option(
         "min_samples_leaf",
@@ -63,6 +63,22 @@ SEARCH_OPTIONS = (
         (Interval(Real, 0, 0.5, closed="both"),),
         "float from 0 to 0.5",
         "The least share of the total weight in a leaf (of the number of samples, if they have no weights).",
+    ),
+    Option(
+        "max_leaf_nodes",
+        None,
+        (Interval(Integral, 1, None, closed="left"), None),
+        "int >= 1 or None",
+        "The largest number of leaves; None for as many as the depth allows.",
+    ),
+    Option(
+        "min_loss_decrease",
+        0.0,
+        (Interval(Real, 0, None, closed="left"),),
+        "float >= 0",
+        "The least decrease of the loss that makes a split: for every branching node, the loss of the subtree below it,"
+        " with the penalties of complexity_cost, must be lower by this than the loss of a leaf in its place. In the"
+        " units of the loss: misclassified samples, weights, costs or errors.",
     ),
     Option(
         "strategy",

@@ -9,6 +9,10 @@ F_d(p) = min over s of l_d(s) + p s: a minimum of lines, so concave, piecewise l
   s <= d, since a tree with s splits is no deeper than s. Misclassified samples are whole numbers, so that these bounds
   can be rounded up.
 
+Limits on leaves restrict the trees in the same way at every penalty, so all of this holds with them. What a split must
+save at the least (``min_loss_decrease``) is measured with the penalties: it allows fewer trees at higher ones, F_d is
+not concave then, and it is refused.
+
 Where the best known tree reaches the bound it is optimal, and nothing is searched. In particular, if one tree is
 optimal at two penalties it is optimal between them; and if the trees at two penalties differ by one split, one of the
 two is optimal at every penalty in between.
@@ -131,6 +135,11 @@ class PathSolver:
     def __init__(self, estimator: BaseOptimalTree, X: ArrayLike, y: ArrayLike) -> None:
         if not isinstance(estimator, BaseOptimalTree):
             raise TypeError(f"estimator={estimator!r}: expected an OptimalTreeClassifier or OptimalTreeRegressor.")
+        if estimator.min_loss_decrease > 0:
+            raise ValueError(
+                f"min_loss_decrease={estimator.min_loss_decrease!r}: expected 0 where complexity costs are compared,"
+                " since which trees it allows depends on the cost."
+            )
         self._estimator = estimator
         self._X = X
         self._y = y
@@ -138,12 +147,15 @@ class PathSolver:
         importance = Importance()
         if estimator._task == "classification":
             importance = Importance(class_weight=estimator.class_weight, cost_matrix=estimator.cost_matrix)
+        else:
+            importance = Importance(criterion=estimator.criterion)
         problem = prepare_problem(estimator._task, samples, y, importance)
         self._scale = problem.scale
         leaf = leaf_outcome(problem, "optimal", 0.0).tree
         self._leaf_loss = leaf.total_loss
         counted = estimator._task == "classification" and problem.weights is None and problem.costs is None
-        self._bounds = SizeBounds(len(samples), leaf.total_loss, whole_numbers=counted)
+        most_leaves = len(samples) if estimator.max_leaf_nodes is None else estimator.max_leaf_nodes
+        self._bounds = SizeBounds(min(len(samples), most_leaves), leaf.total_loss, whole_numbers=counted)
         # The best tree found, by depth and number of splits.
         self._pool: dict[tuple[int, int], tuple[float, Tree]] = {(0, 0): (leaf.total_loss, leaf)}
         self._solved: dict[tuple[int, float], PathPoint] = {}
@@ -236,8 +248,8 @@ class SizeBounds:
 
     Parameters
     ----------
-    n_samples : int
-        A tree has at most as many leaves.
+    most_leaves : int
+        No tree has more leaves.
     leaf_loss : float
         The loss of a single leaf.
     whole_numbers : bool
@@ -256,8 +268,8 @@ class SizeBounds:
     (20.0, 28.0)
     """
 
-    def __init__(self, n_samples: int, leaf_loss: float, *, whole_numbers: bool) -> None:
-        self._n_samples = n_samples
+    def __init__(self, most_leaves: int, leaf_loss: float, *, whole_numbers: bool) -> None:
+        self._most_leaves = most_leaves
         self._leaf_loss = leaf_loss
         self._whole_numbers = whole_numbers
         self._proven: list[tuple[int, float, float]] = []
@@ -268,7 +280,7 @@ class SizeBounds:
 
     def at(self, depth: int, penalty: float) -> float:
         """Return a lower bound on the objective of all trees within the depth limit."""
-        sizes = np.arange(min(2**depth, self._n_samples))
+        sizes = np.arange(min(2**depth, self._most_leaves))
         losses = np.zeros(len(sizes))
         for proven_depth, at, bound in self._proven:
             # A shallower limit holds for the trees that cannot be any deeper.

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from codt.options import Task
 from codt.validation import Floats, check_labels, check_sample_array, check_targets
 
+Criterion = Literal["squared_error", "absolute_error"]
 ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
 
 # The core sums weights as whole numbers of 52 bits; lighter samples than this would be rounded away.
@@ -22,7 +23,7 @@ LARGEST_RATIO = 1e12
 
 @dataclass(frozen=True)
 class Importance:
-    """What the samples count; everything may be missing.
+    """What the samples count, and how their errors are measured; everything may be missing.
 
     Attributes
     ----------
@@ -34,18 +35,21 @@ class Importance:
         The cost of every prediction (columns) for every true class (rows), in the order of the sorted labels.
     sample_costs : array-like of shape (n_samples, n_classes), optional
         The cost of every prediction for every sample, instead of a cost matrix.
+    criterion : {"squared_error", "absolute_error"}
+        The error of a regression tree.
     """
 
     sample_weight: ArrayLike | None = None
     class_weight: ClassWeight = None
     cost_matrix: ArrayLike | None = None
     sample_costs: ArrayLike | None = None
+    criterion: str = "squared_error"
 
     def same_as(self, other: Importance) -> bool:
         """Tell whether the samples count the same."""
         return all(
             _same(getattr(self, name), getattr(other, name))
-            for name in ("sample_weight", "class_weight", "cost_matrix", "sample_costs")
+            for name in ("sample_weight", "class_weight", "cost_matrix", "sample_costs", "criterion")
         )
 
 
@@ -78,6 +82,8 @@ class Problem:
         Their weights; None if all are one.
     costs : ndarray of shape (n_samples, n_classes) or None
         The cost of every prediction, weights included; None for one (times the weight) per error.
+    criterion : {"squared_error", "absolute_error"}
+        The error of a regression tree.
     """
 
     task: Task
@@ -86,11 +92,14 @@ class Problem:
     classes: NDArray[Any]
     weights: Floats | None = None
     costs: Floats | None = None
+    criterion: Criterion = "squared_error"
 
     @property
     def objective(self) -> str:
         """The core's name for what is minimised: the plain objectives where nothing is weighted."""
         if self.task == "regression":
+            if self.criterion == "absolute_error":
+                return "absolute-error"
             plain = self.weights is None and self.targets.ndim == 1
             return "squared-error" if plain else "weighted-squared-error"
         if self.costs is not None:
@@ -104,7 +113,7 @@ class Problem:
 
     @property
     def scale(self) -> float:
-        """The unit of the complexity cost: the most that a tree can lose, or the best leaf's squared error."""
+        """The unit of the complexity cost: the most that a tree can lose, or the error of the best leaf."""
         if self.costs is not None:
             return float(self.costs.max(axis=1).sum())
         if self.task == "classification":
@@ -128,7 +137,7 @@ class Problem:
         return LeafLimits(max(1, int(samples)), float(min_weight_fraction_leaf * self.weights.sum()))
 
     def leaf(self, rows: NDArray[np.intp]) -> tuple[float, Floats, int]:
-        """Return the loss of the best leaf for some samples, its value (weight per class, or means) and its label.
+        """Return the loss of the best leaf for some samples, its value (weight per class, means, median) and its label.
 
         Examples
         --------
@@ -138,6 +147,9 @@ class Problem:
         """
         weights = np.ones(len(rows)) if self.weights is None else self.weights[rows]
         targets = self.targets[rows]
+        if self.objective == "absolute-error":
+            median = weighted_median(targets, weights)
+            return float((weights * np.abs(targets - median)).sum()), np.array([median]), -1
         if self.task == "regression":
             mean = np.average(targets, axis=0, weights=weights)
             squares = np.square(targets - mean).reshape(len(rows), -1).sum(axis=1)
@@ -148,6 +160,25 @@ class Problem:
         label = int(value.argmax() if self.costs is None else costs.argmin())
         loss = np.delete(value, label).sum() if self.costs is None else costs[label]
         return float(loss), value, label
+
+
+def weighted_median(targets: Floats, weights: Floats) -> float:
+    """Return the median; between the two middle ones, if the weight is halved there.
+
+    Examples
+    --------
+    >>> weighted_median(np.array([5.0, 1.0, 2.0]), np.array([1.0, 1.0, 2.0]))
+    2.0
+    >>> weighted_median(np.array([5.0, 1.0]), np.array([1.0, 1.0]))
+    3.0
+    """
+    order = np.argsort(targets, kind="stable")
+    sums = np.cumsum(weights[order])
+    k = min(int(np.searchsorted(2 * sums, sums[-1])), len(order) - 1)
+    low = targets[order[k]]
+    if 2 * sums[k] > sums[-1] or k + 1 == len(order):
+        return float(low)
+    return float(low + (targets[order[k + 1]] - low) / 2)
 
 
 def prepare_problem(task: Task, X: Floats, y: ArrayLike, importance: Importance | None = None) -> Problem:
@@ -196,7 +227,17 @@ def prepare_problem(task: Task, X: Floats, y: ArrayLike, importance: Importance 
             raise ValueError("the costs overflow 64-bit floats when they are summed; expected smaller numbers.")
         if not costs.any():
             raise ValueError("the costs of all samples are 0; expected at least one above 0.")
-    return Problem(task, X, targets, classes, weights, costs)
+    return Problem(task, X, targets, classes, weights, costs, _criterion(task, importance.criterion, targets))
+
+
+def _criterion(task: Task, criterion: str, targets: Floats) -> Criterion:
+    if criterion not in ("squared_error", "absolute_error"):
+        raise ValueError(f"criterion={criterion!r}: expected 'squared_error' or 'absolute_error'.")
+    if task == "classification" and criterion != "squared_error":
+        raise ValueError(f"criterion={criterion!r} is for regression.")
+    if criterion == "absolute_error" and targets.ndim > 1:
+        raise ValueError(f"criterion={criterion!r}: expected one column of targets, got {targets.shape[1]}.")
+    return cast("Criterion", criterion)
 
 
 def _weights(importance: Importance, targets: Floats, classes: NDArray[Any], n_samples: int) -> Floats | None:

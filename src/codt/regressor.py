@@ -2,36 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin, _fit_context
+from sklearn.utils._param_validation import StrOptions
 
 from codt._base import BaseOptimalTree
 from codt.options import Task, document_options
 from codt.problem import Importance
+from codt.progress import Progress
+from codt.strategy import Strategy
 from codt.validation import Floats
 
 
 @document_options
 class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
-    """A regression tree with provably the lowest sum of squared training errors at its depth.
+    """A regression tree with provably the lowest sum of squared (or absolute) training errors at its depth.
 
     Parameters
     ----------
     {options}
+    criterion : {"squared_error", "absolute_error"}, default="squared_error"
+        The error that is summed up: squared, with the mean of a leaf as its prediction, or absolute, with the median.
+        Absolute errors take one column of targets, and much longer: they have no vector scan.
 
     Attributes
     ----------
     tree_ : Tree
-        The best tree found: nodes with feature, threshold, mean, number of samples and loss.
+        The best tree found: nodes with feature, threshold, mean (or median), number of samples and loss.
     loss_ : float
-        The sum of squared errors on the training samples, weighted if they have weights.
+        The sum of errors on the training samples, weighted if they have weights.
     objective_ : float
         The loss plus the penalties for branching nodes.
     penalty_ : float
-        The absolute penalty for a branching node: ``complexity_cost`` times the sum of squared errors of the
-        best constant prediction.
+        The absolute penalty for a branching node: ``complexity_cost`` times the sum of errors of the best constant
+        prediction.
     lower_bound_ : float
         No tree within the limits has an objective below this.
     gap_ : float
@@ -68,7 +76,71 @@ class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
 
     _task: ClassVar[Task] = "regression"
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseOptimalTree._parameter_constraints,
+        "criterion": [StrOptions({"squared_error", "absolute_error"})],
+    }
+
     loss_: float
+
+    def __init__(
+        self,
+        *,
+        max_depth: int = 3,
+        complexity_cost: float = 0.0,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_leaf_nodes: int | None = None,
+        min_loss_decrease: float = 0.0,
+        strategy: str | Strategy = "dfs-blossom",
+        terminal: str = "depth-two",
+        depth_two_strategy: str | Strategy = "dfs-blossom",
+        greedy_start: bool = True,
+        primal_heuristics: bool = True,
+        clustering_bound: bool = True,
+        neighborhood_pruning: bool = True,
+        interval_shrinking: bool = True,
+        sub_interval_pruning: bool = True,
+        time_limit: float | None = None,
+        max_expansions: int | None = None,
+        gap_limit: float = 0.0,
+        n_jobs: int | None = 1,
+        memory_limit: float | str | None = None,
+        on_interrupt: str = "raise",
+        callback: Callable[[Progress], object] | None = None,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        criterion: str = "squared_error",
+    ) -> None:
+        super().__init__(
+            max_depth=max_depth,
+            complexity_cost=complexity_cost,
+            min_samples_leaf=min_samples_leaf,
+            min_weight_fraction_leaf=min_weight_fraction_leaf,
+            max_leaf_nodes=max_leaf_nodes,
+            min_loss_decrease=min_loss_decrease,
+            strategy=strategy,
+            terminal=terminal,
+            depth_two_strategy=depth_two_strategy,
+            greedy_start=greedy_start,
+            primal_heuristics=primal_heuristics,
+            clustering_bound=clustering_bound,
+            neighborhood_pruning=neighborhood_pruning,
+            interval_shrinking=interval_shrinking,
+            sub_interval_pruning=sub_interval_pruning,
+            time_limit=time_limit,
+            max_expansions=max_expansions,
+            gap_limit=gap_limit,
+            n_jobs=n_jobs,
+            memory_limit=memory_limit,
+            on_interrupt=on_interrupt,
+            callback=callback,
+            warm_start=warm_start,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.criterion = criterion
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(
@@ -99,12 +171,12 @@ class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
         self : object
             The fitted estimator.
         """
-        self._fit(X, y, Importance(sample_weight), initial_tree)
+        self._fit(X, y, Importance(sample_weight, criterion=self.criterion), initial_tree)
         self.loss_ = self.tree_.total_loss
         return self
 
     def predict(self, X: ArrayLike) -> Floats:
-        """Return the mean of the leaf that each sample reaches: one number, or one for each column of ``y``.
+        """Return the mean or median of the leaf that each sample reaches: one number, or one for each column of ``y``.
 
         Parameters
         ----------
@@ -118,5 +190,5 @@ class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
+        tags.target_tags.multi_output = self.criterion == "squared_error"
         return tags

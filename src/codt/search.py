@@ -75,12 +75,14 @@ class Search:
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         The labels (numbers or strings), or the numbers to predict; those can be several for each sample.
     task : {"classification", "regression"}
-        Whether to minimise the misclassified samples or the sum of squared errors.
+        Whether to minimise the misclassified samples or the sum of errors.
     sample_weight, class_weight, cost_matrix, sample_costs : optional
         What the samples count and what errors cost, as in :meth:`codt.OptimalTreeClassifier.fit` and its class;
         in regression ``sample_weight`` only.
-    max_depth, complexity_cost, min_samples_leaf, min_weight_fraction_leaf, strategy, terminal, depth_two_strategy, \
-greedy_start, primal_heuristics, \
+    criterion : {"squared_error", "absolute_error"}
+        The error of a regression tree.
+    max_depth, complexity_cost, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, min_loss_decrease, \
+strategy, terminal, depth_two_strategy, greedy_start, primal_heuristics, \
 clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning, random_state, memory_limit
         As in :class:`codt.OptimalTreeClassifier`.
     log_expansions : bool, default=False
@@ -126,10 +128,13 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
         class_weight: ClassWeight = None,
         cost_matrix: ArrayLike | None = None,
         sample_costs: ArrayLike | None = None,
+        criterion: str = "squared_error",
         max_depth: int = 3,
         complexity_cost: float = 0.0,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
+        max_leaf_nodes: int | None = None,
+        min_loss_decrease: float = 0.0,
         strategy: str | Strategy = "dfs-blossom",
         terminal: str = "depth-two",
         depth_two_strategy: str | Strategy = "dfs-blossom",
@@ -150,7 +155,7 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
         refuse_booleans(values)
         self.given_samples = check_features(X)
         self.task: Task = task
-        importance = Importance(sample_weight, class_weight, cost_matrix, sample_costs)
+        importance = Importance(sample_weight, class_weight, cost_matrix, sample_costs, criterion)
         self.problem = prepare_problem(task, self.given_samples, y, importance)
         self.classes = self.problem.classes
         self.penalty = absolute_penalty(float(complexity_cost), self.problem.scale)
@@ -186,6 +191,8 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
             costs=self.problem.costs,
             min_leaf_samples=limits.samples,
             min_leaf_weight=limits.weight,
+            max_leaves=None if max_leaf_nodes is None else min(int(max_leaf_nodes), len(self.problem.samples)),
+            min_decrease=finite_decrease(float(min_loss_decrease)),
         )
         self._seconds = perf_counter() - start
 
@@ -381,6 +388,19 @@ def relative_gap(lower: float, upper: float) -> float:
     0.1
     """
     return (upper - lower) / upper if upper > lower else 0.0
+
+
+def finite_decrease(min_loss_decrease: float) -> float:
+    """Return the decrease, checked.
+
+    Examples
+    --------
+    >>> finite_decrease(2.0)
+    2.0
+    """
+    if not np.isfinite(min_loss_decrease):
+        raise ValueError(f"min_loss_decrease={min_loss_decrease!r}: expected a finite number of at least 0.")
+    return min_loss_decrease
 
 
 def absolute_penalty(complexity_cost: float, scale: float) -> float:

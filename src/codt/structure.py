@@ -88,6 +88,20 @@ def loss_unit(tree: Tree) -> str:
     return "misclassified" if np.array_equal(tree.weight, tree.n_samples) else "misclassified, by weight"
 
 
+def loss_unit_of(model: Any) -> str:
+    """Return what the loss of a fitted estimator counts.
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeRegressor
+    >>> loss_unit_of(OptimalTreeRegressor(max_depth=1, criterion="absolute_error").fit([[1], [2]], [3, 4]))
+    'absolute error'
+    """
+    if model.tree_.task == "regression":
+        return str(getattr(model, "criterion", "squared_error")).replace("_", " ")
+    return loss_unit(model.tree_)
+
+
 def impurities(tree: Tree) -> Floats:
     """Return the impurity of every node times its weight, as scikit-learn's trees measure it by default.
 

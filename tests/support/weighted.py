@@ -1,12 +1,13 @@
-"""Small problems with weights, costs, several targets and limits on the leaves, and their optima by brute force.
+"""Small problems with weights, costs, several targets and limits on trees, and their optima by brute force.
 
 Everything is exact: floats are taken for the fractions they are, and the objective of every tree is a fraction.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -16,14 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codt import _core
-from tests.support.engine import REGISTRY, Settings
+from tests.support.engine import REGISTRY, Settings, run
 from tests.support.instances import random_features
 
 Floats = NDArray[np.float64]
 
 #: What can be minimised, by the core's names.
-OBJECTIVES = ("weighted-misclassification", "cost-sensitive", "weighted-squared-error")
+TUPLE_OBJECTIVES = ("weighted-misclassification", "cost-sensitive", "weighted-squared-error")
+OBJECTIVES = (*TUPLE_OBJECTIVES, "absolute-error")
 PLAIN_OBJECTIVES = ("misclassification", "squared-error")
+
+#: What can restrict the trees besides their depth, and all the ways to combine it.
+LIMITS = ("leaf-size", "leaves", "decrease")
+COMBINED_LIMITS = [limits for count in range(4) for limits in itertools.combinations(LIMITS, count)]
 
 
 @dataclass(frozen=True)
@@ -40,10 +46,12 @@ class WeightedInstance:
     costs: Floats | None = None
     min_leaf_samples: int = 1
     min_leaf_weight: float = 0.0
+    max_leaves: int | None = None
+    min_decrease: float = 0.0
 
     @property
     def task(self) -> str:
-        return "regression" if "squared-error" in self.objective else "classification"
+        return "regression" if "error" in self.objective else "classification"
 
     @cached_property
     def exact_weights(self) -> list[Fraction]:
@@ -63,10 +71,16 @@ class WeightedInstance:
         """The exact loss of the best leaf."""
         if self.task == "classification":
             return min(sum((self.exact_costs[i][c] for i in rows), Fraction(0)) for c in range(self.n_classes))
+        if self.objective == "absolute-error":
+            return min(self.absolute_errors(rows, Fraction(self.y[i])) for i in rows)
         loss = Fraction(0)
         for mean, column in zip(self.means(rows), np.atleast_2d(self.y.T), strict=True):
             loss += sum((self.exact_weights[i] * (Fraction(column[i]) - mean) ** 2 for i in rows), Fraction(0))
         return loss
+
+    def absolute_errors(self, rows: list[int], prediction: Fraction) -> Fraction:
+        """The exact weighted sum of the distances to a prediction."""
+        return sum((self.exact_weights[i] * abs(Fraction(self.y[i]) - prediction) for i in rows), Fraction(0))
 
     def means(self, rows: list[int]) -> list[Fraction]:
         """The exact weighted mean of every target."""
@@ -85,7 +99,8 @@ class WeightedInstance:
     def slack(self) -> Fraction:
         """What a sum of floats may be off by: a part of the objective, or of what was summed up for it."""
         if self.task == "regression":
-            whole = float(sum(self.exact_weights)) * float(np.ptp(self.y, axis=0).max()) ** 2
+            power = 1 if self.objective == "absolute-error" else 2
+            whole = float(sum(self.exact_weights)) * float(np.ptp(self.y, axis=0).max()) ** power
         else:
             whole = float(sum(max(costs) for costs in self.exact_costs))
         summed = self.scale + 1e-5 * whole
@@ -97,6 +112,16 @@ class WeightedInstance:
         least = Fraction(self.min_leaf_weight) * (1 - Fraction(1, 10**12))
         return len(rows) >= self.min_leaf_samples and weight >= least
 
+    def may_split(self, leaf: Fraction, split: Fraction) -> bool:
+        """Whether a node of this loss may have a subtree of this objective; rounding errors count for nothing."""
+        rounding = Fraction(0) if self.counts_whole else self.slack
+        return leaf - split >= Fraction(self.min_decrease) * (1 - Fraction(1, 10**12)) - rounding
+
+    @property
+    def counts_whole(self) -> bool:
+        """Whether all objectives are whole numbers."""
+        return self.objective == "misclassification" and self.penalty == int(self.penalty)
+
     def __repr__(self) -> str:
         """Enough to paste the instance into a new test."""
         arrays = ", ".join(
@@ -106,7 +131,8 @@ class WeightedInstance:
         return (
             f"WeightedInstance({self.objective!r}, {arrays}, n_classes={self.n_classes}, max_depth={self.max_depth},"
             f" penalty={self.penalty!r}, min_leaf_samples={self.min_leaf_samples},"
-            f" min_leaf_weight={self.min_leaf_weight})"
+            f" min_leaf_weight={self.min_leaf_weight}, max_leaves={self.max_leaves},"
+            f" min_decrease={self.min_decrease!r})"
         )
 
 
@@ -133,16 +159,16 @@ def random_weighted(
     max_depth: int = 3,
     max_rows: int = 9,
     max_features: int = 3,
-    limited: bool = False,
+    limits: Collection[str] = (),
 ) -> WeightedInstance:
-    """A random small problem; if limited, one in which leaves must hold more than a sample."""
+    """A random small problem with some of the limits."""
     n = int(rng.integers(1, max_rows + 1))
     X = random_features(rng, n, int(rng.integers(1, max_features + 1)))
     weights = random_weights(rng, n)
     classes, costs = 0, None
-    if not objective.startswith(("weighted", "cost")):
+    if objective in PLAIN_OBJECTIVES:
         weights = None
-    if "squared-error" in objective:
+    if "error" in objective:
         outputs = int(rng.integers(1, 4)) if objective.startswith("weighted") else 1
         y = rng.normal(size=(n, outputs)) if rng.random() < 0.5 else rng.integers(-3, 4, (n, outputs)).astype(float)
         if rng.random() < 0.2:
@@ -167,11 +193,40 @@ def random_weighted(
                 costs[0, 0] = 1.0
     free = WeightedInstance(objective, X, y, classes, max_depth, 0.0, weights, costs)
     penalty = 0.0 if rng.random() < 0.5 else free.scale * float(rng.choice([0.01, 0.05, 0.1, 0.25]))
-    samples = int(rng.integers(2, 5)) if limited and rng.random() < 0.8 else 1
-    weight = 0.0
-    if limited and (samples == 1 or rng.random() < 0.4):
-        weight = float(sum(free.exact_weights)) * float(rng.choice([0.1, 0.25, 0.3]))
-    return replace(free, penalty=penalty, min_leaf_samples=samples, min_leaf_weight=weight)
+    return with_limits(rng, replace(free, penalty=penalty), limits)
+
+
+def with_limits(rng: np.random.Generator, free: WeightedInstance, limits: Collection[str]) -> WeightedInstance:
+    """The same problem with some of the limits."""
+    samples, weight = 1, 0.0
+    if "leaf-size" in limits:
+        samples = int(rng.integers(2, 5)) if rng.random() < 0.8 else 1
+        if samples == 1 or rng.random() < 0.4:
+            weight = float(sum(free.exact_weights)) * float(rng.choice([0.1, 0.25, 0.3]))
+    instance = replace(free, min_leaf_samples=samples, min_leaf_weight=weight)
+    if "leaves" in limits:
+        most = min(len(free.y), 2**free.max_depth)
+        instance = replace(instance, max_leaves=int(rng.integers(1, most + 1)))
+    if "decrease" in limits:
+        instance = replace(instance, min_decrease=random_decrease(rng, instance))
+    return instance
+
+
+def random_decrease(rng: np.random.Generator, instance: WeightedInstance) -> float:
+    """A decrease that matters: a part of the loss, a whole number, or just what some split achieves."""
+    kind = int(rng.integers(3))
+    if kind == 0:
+        return float(rng.integers(1, 4))
+    if kind == 1:
+        return instance.scale * float(rng.choice([0.02, 0.1, 0.2, 0.4]))
+    rows = [i for i in range(len(instance.y)) if rng.random() < 0.7]
+    column = instance.X[:, int(rng.integers(instance.X.shape[1]))]
+    middle = np.sort(column)[len(column) // 2]
+    sides = [[i for i in rows if column[i] < middle], [i for i in rows if column[i] >= middle]]
+    if not all(sides):
+        return 1.0
+    after = sum((instance.leaf_loss(side) for side in sides), Fraction(instance.penalty))
+    return max(0.0, float(instance.leaf_loss(rows) - after))
 
 
 def optimal_objective(instance: WeightedInstance) -> Fraction:
@@ -185,7 +240,7 @@ def optimal_objective(instance: WeightedInstance) -> Fraction:
     penalty = Fraction(instance.penalty)
     leaves: dict[int, Fraction] = {}
     possible: dict[int, bool] = {}
-    known: dict[tuple[int, int], Fraction] = {}
+    known: dict[tuple[int, int, int], Fraction] = {}
 
     def leaf(rows: int) -> Fraction:
         if rows not in leaves:
@@ -197,18 +252,25 @@ def optimal_objective(instance: WeightedInstance) -> Fraction:
             possible[rows] = instance.holds_enough([i for i in range(n) if rows >> i & 1])
         return possible[rows]
 
-    def best(rows: int, depth: int) -> Fraction:
-        if (rows, depth) not in known:
+    def best(rows: int, depth: int, leaves_left: int) -> Fraction:
+        if (rows, depth, leaves_left) not in known:
             least = leaf(rows)
             if depth:
                 for left in {rows & side for side in sides} - {0, rows}:
-                    if not (leaf_is_possible(left) and leaf_is_possible(rows ^ left)):
+                    right = rows ^ left
+                    if not (leaf_is_possible(left) and leaf_is_possible(right)):
                         continue
-                    least = min(least, penalty + best(left, depth - 1) + best(rows ^ left, depth - 1))
-            known[rows, depth] = least
-        return known[rows, depth]
+                    # As many leaves as the depth allows need not be counted.
+                    most = 2 ** (depth - 1)
+                    for k in {min(k, most) for k in range(1, leaves_left)}:
+                        split = penalty + best(left, depth - 1, k) + best(right, depth - 1, min(leaves_left - k, most))
+                        if instance.may_split(leaf(rows), split):
+                            least = min(least, split)
+            known[rows, depth, leaves_left] = least
+        return known[rows, depth, leaves_left]
 
-    return best((1 << n) - 1, instance.max_depth)
+    leaves_left = min(n if instance.max_leaves is None else instance.max_leaves, 2**instance.max_depth)
+    return best((1 << n) - 1, instance.max_depth, leaves_left)
 
 
 def make_search(instance: WeightedInstance, settings: Settings, **replaced: Any) -> Any:
@@ -228,18 +290,20 @@ def make_search(instance: WeightedInstance, settings: Settings, **replaced: Any)
         costs=instance.costs,
         min_leaf_samples=instance.min_leaf_samples,
         min_leaf_weight=instance.min_leaf_weight,
+        max_leaves=instance.max_leaves,
+        min_decrease=instance.min_decrease,
     )
     arguments.update(replaced)
     return _core.Search(instance.X, instance.y, **arguments)
 
 
 def tree_objective(tree: Mapping[str, Any], instance: WeightedInstance) -> Fraction:
-    """The exact objective of a tree, from its splits alone; checks what it claims about its nodes."""
+    """The exact objective of a tree, from its splits alone; checks its limits and what it claims about its nodes."""
     slack = instance.slack
-    total = Fraction(0)
-    pending = [(0, list(range(len(instance.y))), 0)]
-    while pending:
-        node, rows, depth = pending.pop()
+    leaves = 0
+
+    def subtree(node: int, rows: list[int], depth: int) -> Fraction:
+        nonlocal leaves
         assert depth <= instance.max_depth
         loss = instance.leaf_loss(rows)
         assert tree["n_samples"][node] == len(rows)
@@ -248,19 +312,30 @@ def tree_objective(tree: Mapping[str, Any], instance: WeightedInstance) -> Fract
         feature = int(tree["feature"][node])
         if feature < 0:
             assert node == 0 or instance.holds_enough(rows), f"leaf {node} holds too little: {rows}"
-            total += loss
-            continue
+            leaves += 1
+            return loss
         left = [i for i in rows if instance.X[i, feature] <= tree["threshold"][node]]
         right = [i for i in rows if i not in left]
         assert left, f"node {node} sends nothing to the left"
         assert right, f"node {node} sends nothing to the right"
-        total += Fraction(instance.penalty)
-        pending += [(int(tree["left"][node]), left, depth + 1), (int(tree["right"][node]), right, depth + 1)]
+        objective = Fraction(instance.penalty)
+        objective += subtree(int(tree["left"][node]), left, depth + 1)
+        objective += subtree(int(tree["right"][node]), right, depth + 1)
+        assert not instance.min_decrease or instance.may_split(loss, objective), f"node {node} is not worth its split"
+        return objective
+
+    total = subtree(0, list(range(len(instance.y))), 0)
+    assert instance.max_leaves is None or leaves <= instance.max_leaves, f"{leaves} leaves"
     return total
 
 
 def check_value(value: list[float], rows: list[int], instance: WeightedInstance) -> None:
-    """Check the means, or the weight per class and the cost per prediction, of a node."""
+    """Check the means, the median, or the weight per class and the cost per prediction, of a node."""
+    if instance.objective == "absolute-error":
+        assert len(value) == 1
+        excess = instance.absolute_errors(rows, Fraction(value[0])) - instance.leaf_loss(rows)
+        assert abs(excess) <= instance.slack, f"{value} is no median of {instance.y[rows]}"
+        return
     if instance.task == "regression":
         expected = instance.means(rows)
     else:
@@ -275,6 +350,16 @@ def check_value(value: list[float], rows: list[int], instance: WeightedInstance)
     assert len(value) == len(expected)
     for found, exact in zip(value, expected, strict=True):
         assert math.isclose(found, float(exact), rel_tol=1e-12, abs_tol=1e-9), (value, expected)
+
+
+def solve_and_check(instance: WeightedInstance, settings: Settings, optimum: Fraction) -> None:
+    """Search to the end and check the result; a failure says how to repeat it."""
+    try:
+        search = make_search(instance, settings)
+        assert run(search, threads=settings.threads) == "optimal"
+        check_optimal(search, instance, optimum)
+    except (AssertionError, RuntimeError) as error:
+        raise AssertionError(f"{error}\n{settings}\n{instance!r}") from error
 
 
 def check_optimal(search: Any, instance: WeightedInstance, optimum: Fraction) -> None:

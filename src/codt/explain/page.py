@@ -17,7 +17,7 @@ from codt.export.naming import FeatureNames
 from codt.interop import from_sklearn
 from codt.pictures.layout import class_names, colour, prediction_texts, spreads
 from codt.pictures.notebook import facts
-from codt.structure import decision_path, loss_unit, parents
+from codt.structure import decision_path, loss_unit_of, parents
 from codt.validation import Floats, as_column, check_features
 
 # Row numbers listed for a node; the page says how many more there are.
@@ -59,7 +59,7 @@ def explanation_page(model: Any, X: ArrayLike, y: ArrayLike, *, target_name: str
     if unknown:
         raise ValueError(f"y holds the label {min(unknown, key=str)!r}, which the model does not know.")
     # CART has no trees of depth 0; what it would be is the same leaf.
-    cart = model if model.max_depth == 0 else _cart(model, X, labels)
+    cart = model if model.max_depth == 0 or model.max_leaf_nodes == 1 else _cart(model, X, labels)
     title = "Optimal tree" if model.status_ == "optimal" else "Best tree found"
     data = {
         "task": model.tree_.task,
@@ -98,11 +98,11 @@ def _filled(piece: str, parts: dict[str, str]) -> str:
 
 def _cart(model: Any, X: ArrayLike, labels: NDArray[Any]) -> Any:
     """Return the tree that CART finds for the same data under the same limits; it knows no costs."""
-    shared = ["max_depth", "min_samples_leaf", "min_weight_fraction_leaf"]
-    make = DecisionTreeRegressor
+    shared = ["max_depth", "min_samples_leaf", "min_weight_fraction_leaf", "max_leaf_nodes"]
+    make, own = DecisionTreeRegressor, "criterion"
     if model.tree_.task == "classification":
-        make, shared = DecisionTreeClassifier, [*shared, "class_weight"]
-    return from_sklearn(make(random_state=0, **{name: getattr(model, name) for name in shared}).fit(X, labels))
+        make, own = DecisionTreeClassifier, "class_weight"
+    return from_sklearn(make(random_state=0, **{name: getattr(model, name) for name in [*shared, own]}).fit(X, labels))
 
 
 def _thinned(trace: Floats) -> Floats:
@@ -116,7 +116,7 @@ def _thinned(trace: Floats) -> Floats:
 
 def _cart_facts(cart: Any) -> list[tuple[str, str]]:
     return [
-        ("loss", f"{cart.loss_:.6g} {loss_unit(cart.tree_)}"),
+        ("loss", f"{cart.loss_:.6g} {loss_unit_of(cart)}"),
         ("leaves", str(cart.tree_.n_leaves)),
         ("depth", str(cart.tree_.depth)),
     ]

@@ -1,0 +1,347 @@
+// Absolute error with weights: a leaf predicts a median. The losses are no additive cost tuples, so the
+// generic code of cost_tuple.hpp and the vector scans do not apply; the walks of median_walk.hpp take their
+// place, which find the losses of all thresholds of a feature in one pass forwards and one backwards. What
+// the bounds ask for holds: losses are not negative, those of some samples are no larger than those of all,
+// and a sample adds no more than its distance to the farther end of the range of targets, in which all
+// medians lie.
+//
+// The search works on targets shifted by their median.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+
+#include "bounds/clustering.hpp"
+#include "objectives/cost_tuple.hpp"
+#include "objectives/median_walk.hpp"
+#include "objectives/objective.hpp"
+#include "objectives/targets.hpp"
+
+namespace codt {
+
+namespace {
+
+struct WeightedTargets {
+    std::vector<double> y, weights;
+
+    std::vector<std::uint32_t> sorted(std::span<const std::uint32_t> rows) const {
+        std::vector<std::uint32_t> out(rows.begin(), rows.end());
+        std::sort(out.begin(), out.end(), [&](std::uint32_t a, std::uint32_t b) { return y[a] < y[b]; });
+        return out;
+    }
+
+    // Between the two middle ones, if the weight is halved there.
+    double median(std::span<const std::uint32_t> rows) const {
+        const std::vector<std::uint32_t> order = sorted(rows);
+        double whole = 0, sum = 0;
+        for (const std::uint32_t row : order) whole += weights[row];
+        for (std::size_t k = 0; k < order.size(); ++k) {
+            sum += weights[order[k]];
+            if (2 * sum < whole && k + 1 < order.size()) continue;
+            if (2 * sum > whole || k + 1 == order.size()) return y[order[k]];
+            return y[order[k]] + (y[order[k + 1]] - y[order[k]]) / 2;
+        }
+        return 0;
+    }
+};
+
+// Some rows in the order of their targets, ready for walks.
+class SortedRows {
+ public:
+    SortedRows(const WeightedTargets& data, std::size_t rows) : data_(data), place_(rows) {}
+
+    void reset(std::span<const std::uint32_t> sorted) {
+        targets_.clear();
+        weights_.clear();
+        for (std::uint32_t k = 0; k < sorted.size(); ++k) {
+            place_[sorted[k]] = k;
+            targets_.push_back(data_.y[sorted[k]]);
+            weights_.push_back(data_.weights[sorted[k]]);
+        }
+        walk_.reset(targets_, weights_);
+    }
+
+    double whole() { return walk_.whole(); }
+
+    // The losses before and behind every place of an order of the rows.
+    void walk(std::span<const std::uint32_t> rows) {
+        order_.clear();
+        for (const std::uint32_t row : rows) order_.push_back(place_[row]);
+        walk_.prefixes(order_, before);
+        walk_.suffixes(order_, behind);
+    }
+
+    std::vector<double> before, behind;
+
+ private:
+    const WeightedTargets& data_;
+    std::vector<std::uint32_t> place_;  // of every row
+    std::vector<double> targets_, weights_;
+    std::vector<std::uint32_t> order_;
+    MedianWalk walk_;
+};
+
+std::vector<std::uint32_t> rows_by(const Subset& subset, std::uint32_t f) {
+    std::vector<std::uint32_t> rows;
+    rows.reserve(subset.size());
+    for (const std::uint32_t id : subset.order(f)) rows.push_back(subset.samples()[id]);
+    return rows;
+}
+
+// Solve-D1 (paper, Alg. 4), one threshold at a time.
+class MedianScanner final : public Scanner {
+ public:
+    MedianScanner(const WeightedTargets& data, const LeafLimits& limits)
+        : data_(data), limits_(limits), side_(data, data.y.size()) {}
+
+    std::uint32_t lanes() const override { return 1; }
+
+    void prepare(const Subset& subset, std::span<const std::uint32_t>) override {
+        subset_ = &subset;
+        sorted_ = data_.sorted(subset.samples());
+        group_.resize(data_.y.size());
+        goes_left_.resize(data_.y.size());
+    }
+
+    bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left,
+              double* right, StopCondition& stop) override {
+        for (std::size_t j = 0; j < thresholds.size(); ++j) {
+            const auto samples = subset_->samples();
+            const std::uint32_t end = subset_->group_end(f)[thresholds[j]];
+            for (std::uint32_t k = 0; k < subset_->size(); ++k)
+                goes_left_[samples[subset_->order(f)[k]]] = k < end;
+            if (!scan_side(true, lambda, left[j], stop) || !scan_side(false, lambda, right[j], stop))
+                return false;
+        }
+        return true;
+    }
+
+ private:
+    // `best` begins as an upper bound.
+    bool scan_side(bool of_left, double lambda, double& best, StopCondition& stop) {
+        rows_.clear();
+        for (const std::uint32_t row : sorted_)
+            if (goes_left_[row] == of_left) rows_.push_back(row);
+        side_.reset(rows_);
+        best = std::min(best, side_.whole());
+        const LeafLimits::Load load = limits_.load(rows_);
+        for (std::uint32_t g = 0; g < subset_->features() && best > lambda; ++g) {
+            if (stop.reached()) return false;
+            const auto ends = subset_->group_end(g);
+            rows_.clear();
+            std::uint32_t k = 0;
+            for (std::uint32_t group = 0; group < ends.size(); ++group) {
+                for (; k < ends[group]; ++k) {
+                    const std::uint32_t row = subset_->samples()[subset_->order(g)[k]];
+                    group_[row] = group;
+                    if (goes_left_[row] == of_left) rows_.push_back(row);
+                }
+            }
+            side_.walk(rows_);
+            LeafLimits::Load before;
+            for (std::size_t i = 1; i < rows_.size(); ++i) {
+                limits_.add(rows_[i - 1], before);
+                if (group_[rows_[i - 1]] == group_[rows_[i]]) continue;
+                if (!limits_.enough(before) || !limits_.enough(load - before)) continue;
+                best = std::min(best, side_.before[i] + side_.behind[i] + lambda);
+            }
+        }
+        return true;
+    }
+
+    const WeightedTargets& data_;
+    const LeafLimits& limits_;
+    SortedRows side_;
+    const Subset* subset_ = nullptr;
+    std::vector<std::uint32_t> sorted_, rows_, group_;  // the last by row
+    std::vector<std::uint8_t> goes_left_;               // by row
+};
+
+class AbsoluteError final : public Objective {
+ public:
+    AbsoluteError(WeightedTargets data, WeightedTargets original, double rounding)
+        : data_(std::move(data)), original_(std::move(original)), rounding_(rounding) {}
+
+    double leaf_loss(const Subset& subset) const override { return loss(subset.samples()); }
+
+    void leaf_losses(const Subset& subset, std::uint32_t f, std::uint32_t i, double& left,
+                     double& right) const override {
+        const std::vector<std::uint32_t> rows = rows_by(subset, f);
+        const std::uint32_t end = subset.group_end(f)[i];
+        left = loss(std::span(rows).first(end));
+        right = loss(std::span(rows).subspan(end));
+    }
+
+    void all_leaf_losses(const Subset& subset, std::uint32_t f, std::vector<double>& left,
+                         std::vector<double>& right) const override {
+        SortedRows sorted(data_, data_.y.size());
+        sorted.reset(data_.sorted(subset.samples()));
+        losses_by_threshold(subset, f, sorted, left, right);
+    }
+
+    void split_scores(const Subset& subset, const ScoreVisitor& visit) const override {
+        SortedRows sorted(data_, data_.y.size());
+        sorted.reset(data_.sorted(subset.samples()));
+        std::vector<double> left, right;
+        for (std::uint32_t f = 0; f < subset.features(); ++f) {
+            losses_by_threshold(subset, f, sorted, left, right);
+            for (std::size_t i = 0; i < left.size(); ++i) left[i] += right[i];
+            visit(f, left);
+        }
+    }
+
+    Stump best_stump(const Dataset& data, std::span<const std::uint32_t> rows, double lambda) const override {
+        std::vector<std::uint8_t> here(data.samples(), 0);
+        for (const std::uint32_t row : rows) here[row] = 1;
+        SortedRows sorted(data_, data_.y.size());
+        sorted.reset(data_.sorted(rows));
+        const LeafLimits::Load load = leaf_limits().load(rows);
+        Stump best;
+        best.objective = sorted.whole();
+        std::vector<std::uint32_t> order;
+        for (std::uint32_t f = 0; f < data.features() && best.objective > lambda; ++f) {
+            order.clear();
+            for (const std::uint32_t row : data.order(f))
+                if (here[row]) order.push_back(row);
+            sorted.walk(order);
+            const auto ranks = data.ranks(f);
+            LeafLimits::Load before;
+            for (std::size_t i = 1; i < order.size(); ++i) {
+                leaf_limits().add(order[i - 1], before);
+                const std::uint32_t below = ranks[order[i - 1]], above = ranks[order[i]];
+                if (below == above) continue;
+                if (!leaf_limits().enough(before) || !leaf_limits().enough(load - before)) continue;
+                const double objective = sorted.before[i] + sorted.behind[i] + lambda;
+                if (objective < best.objective)
+                    best = {objective, true, f, data.threshold_between(f, below, above)};
+            }
+        }
+        return best;
+    }
+
+    void leaf_costs(std::span<const std::uint32_t> fitted, std::span<const std::uint32_t> rows,
+                    std::vector<double>& cost) const override {
+        const double median = data_.median(fitted);
+        for (const std::uint32_t row : rows) cost[row] = data_.weights[row] * std::abs(data_.y[row] - median);
+    }
+
+    // As for squared errors, more clusters cost more than they bring.
+    static constexpr std::uint32_t most_clusters = 16;
+
+    std::vector<double> clustering_losses(const Subset& subset, std::uint32_t count) const override {
+        std::vector<double> y, weights;
+        for (const std::uint32_t row : data_.sorted(subset.samples())) {
+            y.push_back(data_.y[row]);
+            weights.push_back(data_.weights[row]);
+        }
+        return k_median_losses(y, weights, std::min(count, most_clusters));
+    }
+
+    // With the middle of `count` equal slices of the range for medians: some clustering, so no better than
+    // the best.
+    double clustering_limit(const Subset& subset, std::uint32_t count) const override {
+        const auto [low, high] = range(subset);
+        const double slices = std::min(count, most_clusters);
+        const double width = (high - low) / slices;
+        if (!(width > 0)) return 0;
+        double sum = 0;
+        for (const std::uint32_t row : subset.samples()) {
+            const double slice = std::min(std::floor((data_.y[row] - low) / width), slices - 1);
+            sum += data_.weights[row] * std::abs(data_.y[row] - (low + (slice + 0.5) * width));
+        }
+        return sum;
+    }
+
+    void worst_costs(const Subset& subset, std::uint32_t f, std::vector<double>& worst) const override {
+        const auto [low, high] = range(subset);
+        sum_by_group(subset, f, worst, [&, low = low, high = high](std::uint32_t row) {
+            return data_.weights[row] * std::max(data_.y[row] - low, high - data_.y[row]);
+        });
+    }
+
+    std::unique_ptr<Scanner> make_scanner(const KernelChoice&) const override {
+        return std::make_unique<MedianScanner>(data_, leaf_limits());
+    }
+
+    double reported_loss(std::span<const std::uint32_t> rows) const override {
+        const double median = original_.median(rows);
+        long double sum = 0;
+        for (const std::uint32_t row : rows)
+            sum += static_cast<long double>(original_.weights[row]) *
+                   std::abs(static_cast<long double>(original_.y[row]) - median);
+        return static_cast<double>(sum);
+    }
+    std::vector<double> reported_value(std::span<const std::uint32_t> rows) const override {
+        return {original_.median(rows)};
+    }
+
+    double rounding() const override { return rounding_; }
+
+ private:
+    double loss(std::span<const std::uint32_t> rows) const {
+        const double median = data_.median(rows);
+        double sum = 0;
+        for (const std::uint32_t row : rows) sum += data_.weights[row] * std::abs(data_.y[row] - median);
+        return sum;
+    }
+
+    static void losses_by_threshold(const Subset& subset, std::uint32_t f, SortedRows& sorted,
+                                    std::vector<double>& left, std::vector<double>& right) {
+        left.clear();
+        right.clear();
+        sorted.walk(rows_by(subset, f));
+        for (std::uint32_t i = 0; i < subset.thresholds(f); ++i) {
+            left.push_back(sorted.before[subset.group_end(f)[i]]);
+            right.push_back(sorted.behind[subset.group_end(f)[i]]);
+        }
+    }
+
+    struct Range {
+        double low = std::numeric_limits<double>::infinity();
+        double high = -std::numeric_limits<double>::infinity();
+    };
+    Range range(const Subset& subset) const {
+        Range range;
+        for (const std::uint32_t row : subset.samples()) {
+            range.low = std::min(range.low, data_.y[row]);
+            range.high = std::max(range.high, data_.y[row]);
+        }
+        return range;
+    }
+
+    WeightedTargets data_, original_;
+    double rounding_;
+};
+
+}  // namespace
+
+std::unique_ptr<Objective> make_absolute_error(const Targets& targets) {
+    if (targets.outputs != 1)
+        throw std::invalid_argument("y: expected one column for absolute errors, got " +
+                                    std::to_string(targets.outputs));
+    WeightedTargets original;
+    original.y.assign(targets.y.begin(), targets.y.end());
+    for (std::size_t i = 0; i < targets.rows(); ++i) original.weights.push_back(targets.weight(i));
+    std::vector<std::uint32_t> rows(targets.rows());
+    std::iota(rows.begin(), rows.end(), 0u);
+    WeightedTargets shifted = original;
+    const double shift = original.y[original.sorted(rows)[rows.size() / 2]];
+    double most = 0, weight = 0;
+    for (const std::uint32_t row : rows) {
+        shifted.y[row] -= shift;
+        most = std::max(most, std::abs(shifted.y[row]));
+        weight += shifted.weights[row];
+    }
+    const double size = static_cast<double>(rows.size());
+    if (!std::isfinite(2 * most * weight * size))
+        throw std::invalid_argument(
+            "y: expected targets whose absolute errors fit a 64-bit float, got a range of " +
+            std::to_string(2 * most));
+    // Every step of a walk may be off by a rounding error of the largest sum.
+    const double rounding = 4 * std::numeric_limits<double>::epsilon() * size * weight * most;
+    return std::make_unique<AbsoluteError>(std::move(shifted), std::move(original), rounding);
+}
+
+}  // namespace codt

@@ -1,0 +1,123 @@
+// The loss of a leaf that predicts a median, while its samples are taken away one after another.
+//
+// Sums of absolute errors are no additive cost tuples: the loss of a leaf is no function of a few sums over
+// its samples. But with the samples in a list sorted by their targets, and sums of what lies below the
+// median, taking one away moves the median by no more than a place or two, so that the losses of all prefixes
+// of an order (and of all that is left behind them) cost a constant time each.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace codt {
+
+class MedianWalk {
+ public:
+    // Targets ascending, and their weights: the samples are known by their places here.
+    void reset(std::span<const double> targets, std::span<const double> weights) {
+        targets_ = targets;
+        weights_ = weights;
+    }
+
+    // losses[k]: of the first k samples of an order of all places, for k = 0 to their number.
+    void prefixes(std::span<const std::uint32_t> order, std::vector<double>& losses) {
+        fill();
+        losses.resize(order.size() + 1);
+        for (std::size_t k = order.size(); k > 0; --k) {
+            losses[k] = loss();
+            remove(static_cast<std::int32_t>(order[k - 1]));
+        }
+        losses[0] = 0;
+    }
+
+    // losses[k]: of all but the first k.
+    void suffixes(std::span<const std::uint32_t> order, std::vector<double>& losses) {
+        fill();
+        losses.resize(order.size() + 1);
+        for (std::size_t k = 0; k < order.size(); ++k) {
+            losses[k] = loss();
+            remove(static_cast<std::int32_t>(order[k]));
+        }
+        losses[order.size()] = 0;
+    }
+
+    // Of all samples.
+    double whole() {
+        fill();
+        return loss();
+    }
+
+ private:
+    static constexpr std::int32_t none = -1;
+
+    void fill() {
+        const auto size = static_cast<std::int32_t>(targets_.size());
+        next_.resize(targets_.size());
+        previous_.resize(targets_.size());
+        weight_ = sum_ = below_weight_ = below_sum_ = 0;
+        for (std::int32_t i = 0; i < size; ++i) {
+            next_[at(i)] = i + 1 < size ? i + 1 : none;
+            previous_[at(i)] = i - 1;
+            weight_ += weights_[at(i)];
+            sum_ += weights_[at(i)] * targets_[at(i)];
+        }
+        median_ = size > 0 ? 0 : none;
+        settle();
+    }
+
+    void remove(std::int32_t place) {
+        const double weight = weights_[at(place)];
+        weight_ -= weight;
+        sum_ -= weight * targets_[at(place)];
+        if (place < median_) {
+            below_weight_ -= weight;
+            below_sum_ -= weight * targets_[at(place)];
+        } else if (place == median_) {
+            if (next_[at(place)] != none)
+                median_ = next_[at(place)];
+            else
+                step_down();
+        }
+        if (previous_[at(place)] != none) next_[at(previous_[at(place)])] = next_[at(place)];
+        if (next_[at(place)] != none) previous_[at(next_[at(place)])] = previous_[at(place)];
+        settle();
+    }
+
+    // Moves the median to where no more than half of the weight is on either side of it.
+    void settle() {
+        if (median_ == none) return;
+        while (2 * below_weight_ > weight_ && previous_[at(median_)] != none) step_down();
+        while (2 * (below_weight_ + weights_[at(median_)]) < weight_ && next_[at(median_)] != none) {
+            below_weight_ += weights_[at(median_)];
+            below_sum_ += weights_[at(median_)] * targets_[at(median_)];
+            median_ = next_[at(median_)];
+        }
+    }
+
+    void step_down() {
+        median_ = previous_[at(median_)];
+        if (median_ == none) return;
+        below_weight_ -= weights_[at(median_)];
+        below_sum_ -= weights_[at(median_)] * targets_[at(median_)];
+    }
+
+    // What is above the median less what is below it.
+    double loss() const {
+        if (median_ == none) return 0;
+        const double y = targets_[at(median_)];
+        const double loss =
+            (sum_ - below_sum_ - y * (weight_ - below_weight_)) + (y * below_weight_ - below_sum_);
+        return loss > 0 ? loss : 0;
+    }
+
+    static std::size_t at(std::int32_t place) { return static_cast<std::size_t>(place); }
+
+    std::span<const double> targets_, weights_;
+    std::vector<std::int32_t> next_, previous_;
+    double weight_ = 0, sum_ = 0;              // of all that is left
+    double below_weight_ = 0, below_sum_ = 0;  // of what is left below the median
+    std::int32_t median_ = none;
+};
+
+}  // namespace codt

@@ -1,0 +1,54 @@
+#include "terminal/leaf_sides.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace codt {
+
+void LeafSides::reset(const Objective& objective, const Subset& subset) {
+    objective_ = &objective;
+    subset_ = &subset;
+    if (losses_.size() < subset.features()) losses_.resize(subset.features());
+    for (Losses& losses : losses_) losses.ready = false;
+}
+
+const LeafSides::Losses& LeafSides::of(std::uint32_t f) {
+    Losses& losses = losses_[f];
+    if (!losses.ready) {
+        objective_->all_leaf_losses(*subset_, f, losses.left, losses.right);
+        losses.ready = true;
+    }
+    return losses;
+}
+
+StumpValue best_stump_value(const Objective& objective, const Subset& subset,
+                            const SearchSettings& settings) {
+    const double leaf = objective.leaf_loss(subset);
+    double best = leaf;
+    std::vector<double> left, right;
+    for (std::uint32_t f = 0; f < subset.features() && best > settings.lambda; ++f) {
+        const auto possible = objective.leaf_limits().thresholds(subset, f);
+        if (possible.first >= possible.end) continue;
+        objective.all_leaf_losses(subset, f, left, right);
+        for (std::uint32_t t = possible.first; t < possible.end; ++t)
+            best = std::min(best, left[t] + right[t] + settings.lambda);
+    }
+    return {best, settings.best_allowed(leaf, best)};
+}
+
+double leaf_loss_of_rows(const Objective& objective, const Dataset& data,
+                         std::span<const std::uint32_t> rows) {
+    // With an infinite penalty nothing is better than a leaf.
+    return objective.best_stump(data, rows, std::numeric_limits<double>::infinity()).objective;
+}
+
+Objective::Stump best_allowed_stump(const Objective& objective, const Dataset& data,
+                                    std::span<const std::uint32_t> rows, const SearchSettings& settings) {
+    const Objective::Stump stump = objective.best_stump(data, rows, settings.lambda);
+    if (!stump.splits || settings.min_decrease <= 0) return stump;
+    const double leaf = leaf_loss_of_rows(objective, data, rows);
+    if (settings.allows(leaf, stump.objective)) return stump;
+    return {leaf, false, 0, 0.0};
+}
+
+}  // namespace codt
