@@ -19,12 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.cell import load
-from benchmarks.machine import available_kernels, cpu_model
+from benchmarks.machine import available_kernels
 from benchmarks.report import duration
 from benchmarks.runner import ROOT, now
 from benchmarks.sections import DOCUMENT, markdown_table, write_section
 from benchmarks.work import WORK
 from codt import OptimalTreeClassifier
+from codt.study.machine import cpu_model
 
 #: Fits that take longer than this are not repeated.
 LONG = 10.0

@@ -191,12 +191,31 @@ def test_from_sklearn_keeps_names_classes_and_weights() -> None:
     [
         (LogisticRegression(), TypeError, "LogisticRegression"),
         (DecisionTreeClassifier().fit([[1], [2]], [[1, 2], [3, 4]]), ValueError, "2 outputs"),
-        (DecisionTreeRegressor(criterion="absolute_error").fit([[1], [2]], [1, 2]), ValueError, "absolute_error"),
+        (DecisionTreeRegressor(criterion="poisson").fit([[1], [2]], [1, 2]), ValueError, "'poisson', 1 outputs"),
+        (
+            DecisionTreeRegressor(criterion="absolute_error").fit([[1], [2]], [[1, 2], [3, 4]]),
+            ValueError,
+            "'absolute_error', 2 outputs",
+        ),
     ],
 )
 def test_from_sklearn_refuses_what_it_cannot_take(start: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         from_sklearn(start)
+
+
+def test_trees_of_absolute_errors_come_and_go() -> None:
+    rng = np.random.default_rng(5)
+    X, y = rng.random((60, 2)), rng.random(60)
+    cart = DecisionTreeRegressor(criterion="absolute_error", max_depth=2, random_state=0).fit(X, y)
+    ours = from_sklearn(cart)
+    assert ours.get_params()["criterion"] == "absolute_error"
+    np.testing.assert_allclose(ours.loss_, np.abs(cart.predict(X) - y).sum())
+    np.testing.assert_array_equal(ours.predict(X), cart.predict(X))
+    best = OptimalTreeRegressor(criterion="absolute_error", max_depth=2).fit(X, y)
+    assert best.loss_ <= ours.loss_
+    np.testing.assert_array_equal(best.to_sklearn().predict(X), best.predict(X))
+    np.testing.assert_allclose(best.to_sklearn().tree_.impurity[0] * 60, np.abs(y - np.median(y)).sum())
 
 
 @settings(max_examples=300)

@@ -59,7 +59,8 @@ class PySearch {
         SearchOptions options;
         options.max_depth = static_cast<std::uint32_t>(max_depth);
         if (max_leaves)  // no tree has more leaves than rows
-            options.max_leaves = static_cast<std::uint32_t>(std::min<std::int64_t>(*max_leaves, most_rows));
+            options.max_leaves = static_cast<std::uint32_t>(
+                std::min<std::size_t>(static_cast<std::size_t>(*max_leaves), rows));
         options.penalty = penalty;
         options.min_decrease = min_decrease;
         options.strategy = strategy_from(strategy, "strategy", held_);

@@ -440,8 +440,7 @@ bool Children::survives(OpenInterval& interval, double& lower, double cutoff, bo
     if (!shrink || !settings_->bounds.monotone) return true;
     const std::uint32_t first = interval.first, last = interval.last;
     const bool left = shrink_interval(interval, target - lambda, worst_);
-    if (!left || interval.first != first || interval.last != last)
-        note_closed(target, target);
+    if (!left || interval.first != first || interval.last != last) note_closed(target, target);
     return left;
 }
 

@@ -12,7 +12,7 @@ from numbers import Integral, Real
 from textwrap import indent, wrap
 from typing import Any, Literal, TypeVar
 
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions, validate_parameter_constraints
 
 from codt.strategy import Strategy
 
@@ -238,6 +238,29 @@ ESTIMATOR_OPTIONS = (
 def constraints(options: tuple[Option, ...]) -> dict[str, list[Any]]:
     """Return the constraints by name, as scikit-learn wants them."""
     return {option.name: list(option.constraints) for option in options}
+
+
+_DEFAULTS = {option.name: option.default for option in ESTIMATOR_OPTIONS}
+
+
+def check_options(allowed: dict[str, list[Any]], values: Mapping[str, object], caller: str) -> None:
+    """Check values against constraints in scikit-learn's vocabulary; options that have their default need no look.
+
+    Examples
+    --------
+    >>> check_options({"max_depth": [Interval(Integral, 0, None, closed="left")]}, {"max_depth": -1}, "Search")
+    Traceback (most recent call last):
+        ...
+    sklearn.utils._param_validation.InvalidParameterError: The 'max_depth' parameter of Search must be an int in the \
+range [0, inf). Got -1 instead.
+    """
+    chosen = {
+        name: value
+        for name, value in values.items()
+        if name not in _DEFAULTS or type(value) is not type(_DEFAULTS[name]) or value != _DEFAULTS[name]
+    }
+    validate_parameter_constraints(allowed, chosen, caller_name=caller)
+    refuse_booleans(chosen)
 
 
 def refuse_booleans(values: Mapping[str, object]) -> None:

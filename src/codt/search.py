@@ -10,11 +10,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from codt import _core
 from codt.limits import count_threads, memory_in_bytes
-from codt.options import RUN_OPTIONS, SEARCH_OPTIONS, Task, constraints, refuse_booleans
+from codt.options import RUN_OPTIONS, SEARCH_OPTIONS, Task, check_options, constraints
 from codt.problem import ClassWeight, Importance, prepare_problem
 from codt.start import prune_empty_splits
 from codt.strategy import Strategy, resolve_strategy
@@ -151,8 +151,7 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
         time_limit: float | None = None,
     ) -> None:
         values = {name: value for name, value in locals().items() if name in _CONSTRUCTOR_CONSTRAINTS}
-        validate_parameter_constraints(_CONSTRUCTOR_CONSTRAINTS, values, caller_name="Search")
-        refuse_booleans(values)
+        check_options(_CONSTRUCTOR_CONSTRAINTS, values, "Search")
         self.given_samples = check_features(X)
         self.task: Task = task
         importance = Importance(sample_weight, class_weight, cost_matrix, sample_costs, criterion)
@@ -236,8 +235,7 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
             "gap_limit": gap_limit,
             "n_jobs": n_jobs,
         }
-        validate_parameter_constraints(_RUN_CONSTRAINTS, values, caller_name="Search.run")
-        refuse_booleans(values)
+        check_options(_RUN_CONSTRAINTS, values, "Search.run")
         n_threads = count_threads(n_jobs)
         self._status = "interrupted"  # unless the call returns
         start = self._run_since = perf_counter()

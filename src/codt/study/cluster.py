@@ -20,7 +20,8 @@ def run_on_cluster(work: list[Cell], store: Store, address: str, report: Report)
 
     with Client(address, set_as_default=False) as client:
         asked = {client.submit(run_cell, cell.to_json(), key=f"codt-{cell.key}"): cell for cell in work}
-        for future in as_completed(asked):
+        # The loop of this client: that of another, were it the default one, would wait for the same events.
+        for future in as_completed(asked, loop=client.loop):
             cell = asked[future]
             error = future.exception()
             record: Record = future.result() if error is None else _lost(cell, error)
