@@ -7,10 +7,10 @@ double interval_bound(const OpenInterval& interval, const BoundSwitches& on, Wor
     const auto* q = interval.after;
     const WorstCost::Sums w = worst.sums(interval.feature);
     double bound = 0;
-    if (on.sub_interval && on.monotone) bound = (p ? p->left_lower : 0.0) + (q ? q->right_lower : 0.0);
+    if (on.sub_interval) bound = (p ? p->left_lower : 0.0) + (q ? q->right_lower : 0.0);
     if (on.interval_shrinking && p && q)
         bound = std::max(bound, q->left_lower + p->right_lower - (w[q->threshold] - w[p->threshold]));
-    if (!on.neighborhood || !on.monotone || !(p || q)) return bound;
+    if (!on.neighborhood || !(p || q)) return bound;
 
     // The neighbourhood bounds of p fall with t and those of q rise: the least of their maximum lies where
     // they cross.
@@ -31,7 +31,7 @@ void inherited_bounds(const OpenInterval& interval, std::uint32_t t, const Bound
     const auto* p = interval.before;
     const auto* q = interval.after;
     left = right = 0;
-    if (on.sub_interval && on.monotone) {
+    if (on.sub_interval) {
         if (p) left = p->left_lower;
         if (q) right = q->right_lower;
     }
@@ -46,10 +46,10 @@ void inherited_upper_bounds(const OpenInterval& interval, std::uint32_t t, const
     left = right = std::numeric_limits<double>::infinity();
     if (const auto* p = interval.before) {
         left = p->left_lower + worst.between(interval.feature, p->threshold, t);
-        if (on.monotone) right = p->right_lower;
+        right = p->right_lower;
     }
     if (const auto* q = interval.after) {
-        if (on.monotone) left = std::min(left, q->left_lower);
+        left = std::min(left, q->left_lower);
         right = std::min(right, q->right_lower + worst.between(interval.feature, t, q->threshold));
     }
 }

@@ -261,8 +261,8 @@ class AbsoluteError final : public Objective {
         });
     }
 
-    std::unique_ptr<Scanner> make_scanner(const KernelChoice&) const override {
-        return std::make_unique<MedianScanner>(data_, leaf_limits());
+    std::unique_ptr<Scanner> make_scanner(const KernelChoice&, const LeafLimits& limits) const override {
+        return std::make_unique<MedianScanner>(data_, limits);
     }
 
     double reported_loss(std::span<const std::uint32_t> rows) const override {

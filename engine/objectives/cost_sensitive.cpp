@@ -75,10 +75,11 @@ class CostSensitive final : public CostTupleObjective<ClassCost> {
         });
     }
 
-    std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel) const override {
-        if (kernel.path == KernelPath::scalar) return CostTupleObjective::make_scanner(kernel);
-        if (cost().classes != 2 || leaf_limits().any())
-            return make_tuple_scanner({TupleLoss::least, cost().classes, cost().costs, {}}, leaf_limits(),
+    std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel,
+                                          const LeafLimits& limits) const override {
+        if (kernel.path == KernelPath::scalar) return CostTupleObjective::make_scanner(kernel, limits);
+        if (cost().classes != 2 || limits.any())
+            return make_tuple_scanner({TupleLoss::least, cost().classes, cost().costs, {}}, limits,
                                       kernel.path);
         return make_weighted_two_class_scanner({cheaper_, difference_, least_}, kernel.path);
     }

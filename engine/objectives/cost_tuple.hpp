@@ -249,8 +249,8 @@ class CostTupleObjective : public Objective {
         for (std::size_t r = 0; r < worst.size(); ++r) worst[r] = static_cast<double>(r) * loss;
     }
 
-    std::unique_ptr<Scanner> make_scanner(const KernelChoice&) const override {
-        return std::make_unique<GenericScanner<Cost>>(cost_, leaf_limits());
+    std::unique_ptr<Scanner> make_scanner(const KernelChoice&, const LeafLimits& limits) const override {
+        return std::make_unique<GenericScanner<Cost>>(cost_, limits);
     }
 
  protected:

@@ -4,15 +4,14 @@
 // A split is possible where both sides hold enough: on a sorted feature that is one range of thresholds, so
 // open intervals begin as that range and no other tree is ever looked at. The root may always be a leaf.
 //
-// What this does to the bounds (the subset monotonicity of the paper fails, as more samples allow more
-// splits):
-//   look-ahead, clustering   hold: they bound all trees, and so those that are left;
-//   L(q) <= L(p) + w(p, q)   holds for p < q: the tree of p's left side serves q's, its leaves only grow. So
-//   do
-//                            bounds that rest on it alone (similarity.hpp): L(q) + R(p) - w(p, q) for an
-//                            interval, and those on one side from its larger neighbour;
-//   L(p) <= L(q)             fails for p < q, and with it sub-interval pruning, the neighbourhoods of single
-//                            thresholds and interval shrinking: they are switched off.
+// What this does to the bounds: look-ahead and clustering bound all trees, and so those that are left. The
+// subset monotonicity of the paper fails, as more samples allow more splits, and with it every similarity bound
+// that rests on it. But all of them hold for the optimum without these limits, which is never larger. So, as for
+// a least decrease (search/settings.hpp), every subproblem has a bound on that "free" optimum as well, and
+// neighbours bound each other by it. Thresholds at which one side would not hold enough are never split at, but
+// the free optimum may be there: what their nearest evaluated threshold says of them is part of its bound
+// (Children::forbidden_lower). In the depth-two terminal case the plain scan finds the free optimum of both
+// sides of every split of a batch, and only those that it does not rule out are scanned with the limits.
 #pragma once
 
 #include <algorithm>
@@ -80,5 +79,7 @@ struct LeafLimits {
         return false;
     }
 };
+
+inline const LeafLimits no_leaf_limits;
 
 }  // namespace codt

@@ -133,15 +133,16 @@ class Misclassification final : public CostTupleObjective<ClassCount> {
         worst.clear();
     }
 
-    std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel) const override {
-        if (kernel.path == KernelPath::scalar) return CostTupleObjective::make_scanner(kernel);
-        if (leaf_limits().any())
+    std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel,
+                                          const LeafLimits& limits) const override {
+        if (kernel.path == KernelPath::scalar) return CostTupleObjective::make_scanner(kernel, limits);
+        if (limits.any())
             return make_tuple_scanner({TupleLoss::all_but_largest,
                                        cost().classes,
                                        {},
                                        cost().labels,
                                        std::vector<double>(cost().labels.size(), 1.0)},
-                                      leaf_limits(), kernel.path);
+                                      limits, kernel.path);
         if (cost().classes <= 2) return make_two_class_scanner(cost().labels, kernel.path);
         return make_many_class_scanner(cost().labels, cost().classes, kernel.path);
     }

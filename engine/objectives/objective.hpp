@@ -70,8 +70,10 @@ class Objective {
     // subset. Left empty when that is one per sample, as for misclassification.
     virtual void worst_costs(const Subset& subset, std::uint32_t f, std::vector<double>& worst) const = 0;
 
-    // The scan of Alg. 4 for many thresholds at once; one scanner per thread.
-    virtual std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel) const = 0;
+    // The scan of Alg. 4 for many thresholds at once; one scanner per thread. The leaves of its trees keep to
+    // `limits`: those of this objective or none, which must outlive the scanner.
+    virtual std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel,
+                                                  const LeafLimits& limits) const = 0;
 
     // For reporting. `rows` are rows of the data set; both are computed afresh, with no state of a search.
     virtual double reported_loss(std::span<const std::uint32_t> rows) const = 0;

@@ -82,12 +82,13 @@ class SquaredError final : public CostTupleObjective<Moments> {
         });
     }
 
-    std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel) const override {
-        if (kernel.path == KernelPath::scalar) return CostTupleObjective::make_scanner(kernel);
-        if (leaf_limits().any()) {
+    std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel,
+                                          const LeafLimits& limits) const override {
+        if (kernel.path == KernelPath::scalar) return CostTupleObjective::make_scanner(kernel, limits);
+        if (limits.any()) {
             std::vector<double> tuples;
             for (const double y : cost().y) tuples.insert(tuples.end(), {1.0, y * y, y});
-            return make_tuple_scanner({TupleLoss::squared_error, 3, {}, {}, std::move(tuples)}, leaf_limits(),
+            return make_tuple_scanner({TupleLoss::squared_error, 3, {}, {}, std::move(tuples)}, limits,
                                       kernel.path);
         }
         return make_squared_error_scanner(cost().y, kernel.path);

@@ -39,11 +39,12 @@ class WeightedMisclassification final : public CostTupleObjective<ClassWeight> {
         sum_by_group(subset, f, worst, [&](std::uint32_t row) { return cost().weights[row]; });
     }
 
-    std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel) const override {
-        if (kernel.path == KernelPath::scalar) return CostTupleObjective::make_scanner(kernel);
-        if (cost().classes > 2 || leaf_limits().any())
+    std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel,
+                                          const LeafLimits& limits) const override {
+        if (kernel.path == KernelPath::scalar) return CostTupleObjective::make_scanner(kernel, limits);
+        if (cost().classes > 2 || limits.any())
             return make_tuple_scanner(
-                {TupleLoss::all_but_largest, cost().classes, cost().weights, cost().labels}, leaf_limits(),
+                {TupleLoss::all_but_largest, cost().classes, cost().weights, cost().labels}, limits,
                 kernel.path);
         return make_weighted_two_class_scanner({cost().labels, cost().weights, {}}, kernel.path);
     }

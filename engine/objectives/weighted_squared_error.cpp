@@ -116,10 +116,11 @@ class WeightedSquaredError final : public CostTupleObjective<WeightedMoments> {
         });
     }
 
-    std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel) const override {
-        if (kernel.path == KernelPath::scalar) return CostTupleObjective::make_scanner(kernel);
+    std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel,
+                                          const LeafLimits& limits) const override {
+        if (kernel.path == KernelPath::scalar) return CostTupleObjective::make_scanner(kernel, limits);
         return make_tuple_scanner(
-            {TupleLoss::squared_error, static_cast<std::uint32_t>(cost().size()), tuples_, {}}, leaf_limits(),
+            {TupleLoss::squared_error, static_cast<std::uint32_t>(cost().size()), tuples_, {}}, limits,
             kernel.path);
     }
 

@@ -29,8 +29,12 @@ void Children::reset(const SearchSettings& settings, const Strategy& strategy, c
     by_priority_.clear();
     by_lower_.clear();
     first_of_track_.assign(std::size_t{subset.features()} * shares_.count(), none);
+    split_lower_ = split_lower;
+    possible_.clear();
+    outermost_.assign(settings.leaf_limits ? first_of_track_.size() : 0, {});
     for (std::uint32_t f = 0; f < subset.features(); ++f) {
         const auto possible = objective.leaf_limits().thresholds(subset, f);
+        if (settings.leaf_limits) possible_.push_back(possible);
         if (possible.first >= possible.end) continue;
         for (std::uint32_t share = 0; share < shares_.count(); ++share) {
             const Slot slot =
@@ -45,8 +49,8 @@ double Children::min_lower() const {
     return by_lower_.empty() ? infinity : (*this)[by_lower_.top()].lower;
 }
 
-double Children::free_lower() const {
-    double least = closed_free_;
+double Children::free_lower() {
+    double least = settings_->leaf_limits ? std::min(closed_free_, forbidden_lower()) : closed_free_;
     for (const Slot slot : by_lower_.slots()) least = std::min(least, (*this)[slot].free_lower);
     return least;
 }
@@ -170,11 +174,14 @@ void Children::order_by(const std::vector<Criterion>* priority) {
 
 std::size_t Children::bytes() const {
     return children_.capacity() * sizeof(Child) + worst_.bytes() + by_priority_.bytes() + by_lower_.bytes() +
-           (unused_.capacity() + first_of_track_.capacity()) * sizeof(Slot);
+           (unused_.capacity() + first_of_track_.capacity()) * sizeof(Slot) +
+           possible_.capacity() * sizeof(possible_[0]) + outermost_.capacity() * sizeof(Outermost);
 }
 
 void Children::evaluate(std::uint32_t track, const std::vector<EvaluatedSplit>& splits, double cutoff,
                         const double* objectives) {
+    if (settings_->leaf_limits)
+        for (const EvaluatedSplit& split : splits) note_evaluated(track, split);
     const bool shrink = settings_->bounds.neighborhood;
     const auto bound_of = [&](const EvaluatedSplit& split) {
         return objectives ? objectives[&split - splits.data()] : settings_->lambda + split.sum();
@@ -240,6 +247,7 @@ void Children::raise(Slot slot, double lower, double left_free, double right_fre
     child.free_lower = std::max(child.free_lower, settings_->lambda + child.split.sum());
     child.lower = std::max({child.lower, child.free_lower, lower});
     child.heuristic = heuristic;
+    if (settings_->leaf_limits) note_evaluated(child.track, child.split);
     if (by_lower_.contains(slot)) update(slot);
     if (!settings_->bounds.similarity()) return;
     const Slot beside[2] = {child.previous, child.next};
@@ -267,7 +275,7 @@ bool Children::refresh(Slot slot, double cutoff) {
 
 double Children::reach(Slot slot) {
     const Child& child = (*this)[slot];
-    if (!settings_->bounds.similarity() || !settings_->bounds.monotone) return 0.0;
+    if (!settings_->bounds.similarity()) return 0.0;
     double most = 0.0;
     if (is_interval(child.previous))
         most = worst_.between(child.feature, (*this)[child.previous].first, child.first);
@@ -277,7 +285,7 @@ double Children::reach(Slot slot) {
 }
 
 double Children::reach(Slot interval, std::uint32_t t) {
-    if (!settings_->bounds.similarity() || !settings_->bounds.monotone) return 0.0;
+    if (!settings_->bounds.similarity()) return 0.0;
     const Child& child = (*this)[interval];
     return std::max(worst_.between(child.feature, child.first, t),
                     worst_.between(child.feature, t, child.last));
@@ -321,14 +329,6 @@ void Children::spread(std::uint32_t track, std::uint32_t count,
             thresholds.push_back(child.first + static_cast<std::uint32_t>(place - before));
         }
         before += here;
-    }
-}
-
-void Children::open_thresholds(std::uint32_t track, std::vector<std::uint32_t>& thresholds) const {
-    thresholds.clear();
-    for (Slot slot = first_of_track_[track]; slot != none; slot = (*this)[slot].next) {
-        if (!is_interval(slot)) continue;
-        for (std::uint32_t t = (*this)[slot].first; t <= (*this)[slot].last; ++t) thresholds.push_back(t);
     }
 }
 
@@ -418,6 +418,42 @@ void Children::update(Slot slot) {
     by_lower_.update(slot, by_lower());
 }
 
+// --- thresholds at which one side would not hold enough
+// ------------------------------------------------------
+
+void Children::note_evaluated(std::uint32_t track, const EvaluatedSplit& split) {
+    Outermost& outermost = outermost_[track];
+    if (!outermost.any || split.threshold <= outermost.lowest.threshold) outermost.lowest = split;
+    if (!outermost.any || split.threshold >= outermost.highest.threshold) outermost.highest = split;
+    outermost.any = true;
+}
+
+// What the similarity bounds say of them, as of an interval between the end and the outermost evaluated threshold.
+double Children::forbidden_lower() {
+    double least = infinity;
+    for (std::uint32_t track = 0; track < outermost_.size(); ++track) {
+        const std::uint32_t f = track / shares_.count();
+        const std::uint32_t count = subset_->thresholds(f);
+        const auto [first, end] = possible_[f];
+        const Outermost& outermost = outermost_[track];
+        const auto include = [&](std::uint32_t from, std::uint32_t to, const EvaluatedSplit* before,
+                                 const EvaluatedSplit* after) {
+            const double bound =
+                outermost.any ? settings_->lambda +
+                                    interval_bound({f, from, to, before, after}, settings_->bounds, worst_)
+                              : 0.0;
+            least = std::min(least, std::max(split_lower_, bound));
+        };
+        if (first >= end) {
+            if (count > 0) least = std::min(least, split_lower_);
+            continue;
+        }
+        if (first > 0) include(0, first - 1, nullptr, &outermost.lowest);
+        if (end < count) include(end, count - 1, &outermost.highest, nullptr);
+    }
+    return least;
+}
+
 // --- bounds of intervals
 // -------------------------------------------------------------------------------------
 
@@ -437,7 +473,7 @@ bool Children::survives(OpenInterval& interval, double& lower, double cutoff, bo
         note_closed(lower, lower);
         return false;
     }
-    if (!shrink || !settings_->bounds.monotone) return true;
+    if (!shrink) return true;
     const std::uint32_t first = interval.first, last = interval.last;
     const bool left = shrink_interval(interval, target - lambda, worst_);
     if (!left || interval.first != first || interval.last != last) note_closed(target, target);

@@ -33,7 +33,7 @@ struct Child {
     std::int32_t previous = -1, next = -1;
     std::int32_t and_node = -1;  // owner's index of an expanded AND node
     double lower = 0;            // bound on every tree that splits here, with the penalty
-    double free_lower = 0;   // the same without a least decrease (see SearchSettings); no more than `lower`
+    double free_lower = 0;   // the same of all trees, allowed or not (see SearchSettings); no more than `lower`
     EvaluatedSplit split{};  // of an AND node: free bounds
     double heuristic = 0;
     double random = 0;
@@ -63,8 +63,8 @@ class Children {
     // Least bound with which a child was closed: together with min_lower and the incumbent it bounds the
     // node.
     double closed_lower() const { return closed_lower_; }
-    // Both together without a least decrease.
-    double free_lower() const;
+    // Both together of all trees, whether they are allowed or not (see SearchSettings).
+    double free_lower();
 
     // How many leaves the left side of a child may have; Budget::any if there is no limit.
     std::uint32_t left_leaves(Slot slot) const {
@@ -135,8 +135,6 @@ class Children {
 
     // At most `count` open thresholds of a track, ascending: all of them, or evenly spread.
     void spread(std::uint32_t track, std::uint32_t count, std::vector<std::uint32_t>& thresholds) const;
-    // All open thresholds of a track, ascending.
-    void open_thresholds(std::uint32_t track, std::vector<std::uint32_t>& thresholds) const;
 
  private:
     Child& at(Slot slot) { return children_[static_cast<std::size_t>(slot)]; }
@@ -157,6 +155,8 @@ class Children {
     bool tighten(Slot interval, double cutoff, bool shrink);
     void set_heuristic(Child& child);
     bool before_by_priority(Slot a, Slot b) const;
+    void note_evaluated(std::uint32_t track, const EvaluatedSplit& split);
+    double forbidden_lower();
 
     auto by_priority() const {
         return [this](Slot a, Slot b) { return before_by_priority(a, b); };
@@ -176,6 +176,15 @@ class Children {
     Budget::Shares shares_;
     double closed_lower_ = std::numeric_limits<double>::infinity();
     double closed_free_ = std::numeric_limits<double>::infinity();
+    double split_lower_ = 0;
+    // Where leaves must hold enough: the thresholds that are possible, of every feature, and the outermost
+    // evaluated ones of every track. They bound the free optimum behind the others.
+    struct Outermost {
+        bool any = false;
+        EvaluatedSplit lowest{}, highest{};
+    };
+    std::vector<LeafLimits::Thresholds> possible_;
+    std::vector<Outermost> outermost_;
     WorstCost worst_;
     std::vector<Child> children_;
     std::vector<Slot> unused_;

@@ -118,13 +118,13 @@ bool Search::make_branches(const Job& job, Worker& worker, AndNode& result, Stop
 // Both sides of a split at once: leaves, or trees of depth one (the left/right terminal case).
 bool Search::solve_sides(const Job& job, Worker& worker, AndNode& result, StopCondition& stop) const {
     const OrNode& node = *job.node;
-    double leaves[2] = {0, 0}, free[2] = {0, 0};
+    double leaves[2] = {0, 0}, free[2] = {0, 0}, enough[2] = {0, 0};
     bool stump[2] = {false, false};
     if (node.budget.depth == 1) {
         objective_->leaf_losses(node.subset, job.feature, job.threshold, leaves[0], leaves[1]);
     } else {
         if (!worker.depth_two.solve_split(node.subset, node.order, node.id, job.feature, job.threshold,
-                                          free[0], free[1], stop))
+                                          free, enough, stop))
             return false;
         for (int side = 0; side < 2; ++side)
             stump[side] = node.budget.of_side(side, job.left_leaves).leaves > 1;
@@ -135,7 +135,7 @@ bool Search::solve_sides(const Job& job, Worker& worker, AndNode& result, StopCo
         Branch& branch = result.sides[side];
         branch.free_lower = stump[side] ? free[side] : leaves[side];
         branch.lower = branch.incumbent =
-            stump[side] ? settings_.best_allowed(leaves[side], free[side]) : leaves[side];
+            stump[side] ? settings_.best_allowed(leaves[side], enough[side]) : leaves[side];
         branch.solution = stump[side] ? stump_solution() : leaf_solution();
     }
     return true;
@@ -183,10 +183,16 @@ void Search::prepare_branch(Subset subset, const Budget& budget, double lower, B
 
 // Create-OR-Node: bounds and the order of the features, unless a leaf is the best tree already.
 void Search::prepare(OrNode& node) const {
-    if (node.budget.depth == 0 || !objective_->leaf_limits().can_split(node.subset) ||
+    if (node.budget.depth == 0 || !node.subset.has_thresholds() ||
         node.leaf_loss <= settings_.lambda + settings_.tolerance) {
         node.complete = true;
         node.lower = node.free_lower = node.incumbent;
+        return;
+    }
+    if (!objective_->leaf_limits().can_split(node.subset)) {
+        node.complete = true;
+        node.free_lower = std::min(node.leaf_loss, std::max(node.lower, settings_.lambda));
+        node.lower = node.incumbent;
         return;
     }
     node.split_cutoff = settings_.split_cutoff(node.leaf_loss);

@@ -22,7 +22,7 @@ struct OrNode;
 // One side of an AND node, as the AND node sees it.
 struct Branch {
     double lower = 0;
-    double free_lower = 0;  // without a least decrease, see SearchSettings; no more than `lower`
+    double free_lower = 0;  // of all trees, allowed or not, see SearchSettings; no more than `lower`
     double incumbent = 0;
     Solution solution;
     double heuristic = std::numeric_limits<double>::infinity();
@@ -51,7 +51,7 @@ struct OrNode {
 
     double leaf_loss = 0;
     double lower = 0;
-    double free_lower = 0;   // without a least decrease, see SearchSettings
+    double free_lower = 0;   // of all trees, allowed or not, see SearchSettings
     double split_lower = 0;  // bound on every tree that splits
     double split_cutoff = std::numeric_limits<double>::infinity();  // from here on splits are not allowed
     double incumbent = 0;  // objective of the best tree found for this node

@@ -36,7 +36,7 @@ SearchSettings make_settings(const SearchOptions& options, const Objective& obje
     settings.whole = exact;
     settings.min_decrease = internal_decrease(options.min_decrease, objective, subset);
     settings.bounds = options.bounds;
-    settings.bounds.monotone = !objective.leaf_limits().any();
+    settings.leaf_limits = objective.leaf_limits().any();
     return settings;
 }
 

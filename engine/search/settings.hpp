@@ -13,10 +13,6 @@ struct BoundSwitches {
     bool interval_shrinking = true;
     bool sub_interval = true;
 
-    // Not a switch: whether taking samples away never makes an optimum worse. It does where leaves must hold
-    // enough (see objectives/leaf_limits.hpp), and bounds that rest on it are then left out.
-    bool monotone = true;
-
     bool similarity() const { return neighborhood || interval_shrinking || sub_interval; }
 };
 
@@ -37,6 +33,12 @@ struct SearchSettings {
     // has a bound on U beside the one on V ("free": without the rule), neighbours are bounded by those, and
     // what bounds U bounds V. Look-ahead and clustering bound all trees, so they bound U as well.
     double min_decrease = 0;
+
+    // Whether leaves must hold enough (objectives/leaf_limits.hpp): U is the optimum without that, too.
+    bool leaf_limits = false;
+
+    // Whether every tree is allowed, so that U and V are one.
+    bool free() const { return min_decrease <= 0 && !leaf_limits; }
 
     // What misses the decrease by less than the tolerance is allowed; whole numbers are compared exactly.
     bool allows(double leaf_loss, double split) const {

@@ -1,6 +1,7 @@
 #include "terminal/depth_two.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "bounds/lower_bounds.hpp"
@@ -21,7 +22,10 @@ DepthTwoSolver::DepthTwoSolver(const SearchSettings& settings, const Strategy& s
       strategy_(strategy),
       objective_(objective),
       random_(random),
-      scanner_(objective.make_scanner(kernel)) {}
+      scanner_(objective.make_scanner(kernel, no_leaf_limits)) {
+    if (objective.leaf_limits().any())
+        limited_scanner_ = objective.make_scanner(kernel, objective.leaf_limits());
+}
 
 DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& order, std::uint32_t leaves,
                                      const Limits& limits, StopCondition& stop, const Progress& progress) {
@@ -37,8 +41,12 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
     result.lower = std::max(limits.lower, bound.any);
     result.free_lower = std::min(leaf_loss, result.lower);
     const auto cutoff = [&] { return std::min(result.upper, allowed); };
-    if (!objective_.leaf_limits().can_split(subset) || result.upper <= bound.split + tolerance) {
+    if (!subset.has_thresholds() || result.upper <= bound.split + tolerance) {
         result.lower = result.free_lower = result.upper;
+        return result;
+    }
+    if (!objective_.leaf_limits().can_split(subset)) {
+        result.lower = result.upper;
         return result;
     }
     result.lower = settings_.bound_by_splits(leaf_loss, result.lower);
@@ -54,9 +62,9 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
     }
     children_.reset(settings_, strategy_, objective_, subset, *ranks, budget,
                     std::max(bound.split, limits.lower), random_);
-    scanner_->prepare(subset, ranks->rank);
+    prepare(subset, *ranks);
     const Budget::Shares shares = budget.shares();
-    const bool plain = !budget.limited() && settings_.min_decrease <= 0;
+    const bool plain = !budget.limited() && settings_.free();
     if (!plain) leaf_sides_.reset(objective_, subset);
     const auto known_lower = [&] {
         const double splits = std::min(children_.min_lower(), children_.closed_lower());
@@ -73,8 +81,9 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
         choose_batch(slot);
         left_.assign(batch_.size(), std::numeric_limits<double>::infinity());
         right_ = left_;
-        if (plain) children_.upper_bounds(feature, batch_, left_.data(), right_.data());
-        if (!evaluate(subset, feature, stop)) {
+        if (!budget.limited()) children_.upper_bounds(feature, batch_, left_.data(), right_.data());
+        if (!evaluate(subset, feature, stop) ||
+            (!plain && !evaluate_limited(subset, feature, cutoff() - tolerance, stop))) {
             result.stopped = true;
             break;
         }
@@ -117,9 +126,15 @@ void DepthTwoSolver::take(std::uint32_t feature, std::uint32_t left_leaves, cons
         const std::uint32_t t = batch_[j];
         const double leaves[2] = {leaf_sides_.left(feature, t), leaf_sides_.right(feature, t)};
         const double free[2] = {leaf[0] ? leaves[0] : left_[j], leaf[1] ? leaves[1] : right_[j]};
-        const double objective = settings_.lambda + settings_.best_allowed(leaves[0], free[0]) +
-                                 settings_.best_allowed(leaves[1], free[1]);
         splits_.push_back({t, free[0], free[1]});
+        if (std::isinf(enough_left_[j])) {  // not worth a scan: no more is known than the free bound
+            objectives_.push_back(settings_.lambda + free[0] + free[1]);
+            continue;
+        }
+        const double enough[2] = {leaf[0] ? leaves[0] : enough_left_[j],
+                                  leaf[1] ? leaves[1] : enough_right_[j]};
+        const double objective = settings_.lambda + settings_.best_allowed(leaves[0], enough[0]) +
+                                 settings_.best_allowed(leaves[1], enough[1]);
         objectives_.push_back(objective);
         if (objective < result.upper && settings_.allows(leaf_loss, objective)) {
             result.upper = objective;
@@ -133,18 +148,62 @@ void DepthTwoSolver::take(std::uint32_t feature, std::uint32_t left_leaves, cons
 }
 
 bool DepthTwoSolver::solve_split(const Subset& subset, const FeatureOrder& order, std::uint64_t id,
-                                 std::uint32_t feature, std::uint32_t threshold, double& left, double& right,
-                                 StopCondition& stop) {
+                                 std::uint32_t feature, std::uint32_t threshold, double (&free)[2],
+                                 double (&enough)[2], StopCondition& stop) {
     if (prepared_ != id) {
-        scanner_->prepare(subset, order.rank);
+        prepare(subset, order);
         prepared_ = id;
     }
     batch_.assign(1, threshold);
     left_.assign(1, std::numeric_limits<double>::infinity());
     right_ = left_;
-    if (!evaluate(subset, feature, stop)) return false;
-    left = splits_[0].left_lower;
-    right = splits_[0].right_lower;
+    constexpr double always = std::numeric_limits<double>::infinity();
+    if (!evaluate(subset, feature, stop) || !evaluate_limited(subset, feature, always, stop)) return false;
+    free[0] = splits_[0].left_lower;
+    free[1] = splits_[0].right_lower;
+    enough[0] = enough_left_[0];
+    enough[1] = enough_right_[0];
+    return true;
+}
+
+void DepthTwoSolver::prepare(const Subset& subset, const FeatureOrder& order) {
+    scanner_->prepare(subset, order.rank);
+    if (limited_scanner_) limited_scanner_->prepare(subset, order.rank);
+}
+
+// The splits of the batch whose free bound does not reach the cutoff, with leaves that hold enough.
+bool DepthTwoSolver::evaluate_limited(const Subset& subset, std::uint32_t feature, double cutoff,
+                                      StopCondition& stop) {
+    if (!limited_scanner_) {
+        enough_left_ = left_;
+        enough_right_ = right_;
+        return true;
+    }
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    enough_left_.assign(batch_.size(), infinity);
+    enough_right_.assign(batch_.size(), infinity);
+    const std::size_t lanes = limited_scanner_->lanes();
+    double left[64], right[64];
+    CODT_CHECK(lanes <= std::size(left));
+    for (std::size_t j = 0; j < batch_.size();) {
+        useful_.clear();
+        const std::size_t first = j;
+        for (; j < batch_.size() && useful_.size() < lanes; ++j)
+            if (settings_.lambda + left_[j] + right_[j] < cutoff) useful_.push_back(batch_[j]);
+        if (useful_.empty()) continue;
+        std::fill_n(left, useful_.size(), infinity);
+        std::fill_n(right, useful_.size(), infinity);
+        if (!limited_scanner_->scan(feature, useful_, settings_.lambda, left, right, stop)) return false;
+        counters_.evaluations += useful_.size();
+        counters_.scanned_samples += static_cast<std::uint64_t>(subset.size()) * subset.features();
+        std::size_t place = 0;
+        for (std::size_t i = first; i < j; ++i) {
+            if (place == useful_.size() || batch_[i] != useful_[place]) continue;
+            enough_left_[i] = left[place];
+            enough_right_[i] = right[place];
+            ++place;
+        }
+    }
     return true;
 }
 
@@ -156,9 +215,9 @@ bool DepthTwoSolver::evaluate(const Subset& subset, std::uint32_t feature, StopC
     for (std::size_t j = 0; j < batch_.size(); ++j) {
         CODT_CHECK(left_[j] >= 0 && right_[j] >= 0);
         CODT_CHECK(j == 0 || batch_[j - 1] < batch_[j]);
-        // L never falls and R never rises along a feature, unless leaves must hold enough.
-        CODT_CHECK(j == 0 || !settings_.bounds.monotone || left_[j - 1] <= left_[j] + settings_.tolerance);
-        CODT_CHECK(j == 0 || !settings_.bounds.monotone || right_[j] <= right_[j - 1] + settings_.tolerance);
+        // L never falls and R never rises along a feature.
+        CODT_CHECK(j == 0 || left_[j - 1] <= left_[j] + settings_.tolerance);
+        CODT_CHECK(j == 0 || right_[j] <= right_[j - 1] + settings_.tolerance);
         splits_.push_back({batch_[j], left_[j], right_[j]});
     }
     return true;
@@ -170,46 +229,7 @@ void DepthTwoSolver::choose_batch(Children::Slot slot) {
         batch_.assign(1, children_.select_threshold(slot));
         return;
     }
-    const std::uint32_t track = children_[slot].track;
-    if (settings_.bounds.monotone) {
-        children_.spread(track, lanes, batch_);
-        return;
-    }
-    children_.open_thresholds(track, open_);
-    if (open_.size() <= lanes)
-        batch_ = open_;
-    else
-        choose_middles(lanes);
-}
-
-// Where leaves must hold enough, a threshold prunes nothing around it: only intervals between two evaluated
-// ones are pruned, if they are short. So the longest are halved; evenly spread thresholds would fall next to
-// those of the batch before.
-void DepthTwoSolver::choose_middles(std::uint32_t count) {
-    const auto shorter = [](const Run& a, const Run& b) { return a.last - a.first < b.last - b.first; };
-    runs_.clear();
-    for (const std::uint32_t t : open_) {
-        if (!runs_.empty() && runs_.back().last + 1 == t)
-            runs_.back().last = t;
-        else
-            runs_.push_back({t, t});
-    }
-    std::make_heap(runs_.begin(), runs_.end(), shorter);
-    batch_.clear();
-    while (batch_.size() < count) {
-        std::pop_heap(runs_.begin(), runs_.end(), shorter);
-        const Run run = runs_.back();
-        runs_.pop_back();
-        const std::uint32_t middle = run.first + (run.last - run.first) / 2;
-        batch_.push_back(middle);
-        const auto keep = [&](std::uint32_t first, std::uint32_t last) {
-            runs_.push_back({first, last});
-            std::push_heap(runs_.begin(), runs_.end(), shorter);
-        };
-        if (run.first < middle) keep(run.first, middle - 1);
-        if (middle < run.last) keep(middle + 1, run.last);
-    }
-    std::sort(batch_.begin(), batch_.end());
+    children_.spread(children_[slot].track, lanes, batch_);
 }
 
 }  // namespace codt

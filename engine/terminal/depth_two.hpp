@@ -62,17 +62,19 @@ class DepthTwoSolver {
     DepthTwoResult solve(const Subset& subset, const FeatureOrder& order, std::uint32_t leaves,
                          const Limits& limits, StopCondition& stop, const Progress& progress = {});
 
-    // The two sides of one split; false if stopped (the left/right terminal case). `id` names the subset:
-    // while it stays the same, the scan need not be prepared again.
+    // The two sides of one split, of all trees and of those whose leaves hold enough; false if stopped (the
+    // left/right terminal case). `id` names the subset: while it stays the same, the scan need not be prepared
+    // again.
     bool solve_split(const Subset& subset, const FeatureOrder& order, std::uint64_t id, std::uint32_t feature,
-                     std::uint32_t threshold, double& left, double& right, StopCondition& stop);
+                     std::uint32_t threshold, double (&free)[2], double (&enough)[2], StopCondition& stop);
 
     const ScanCounters& counters() const { return counters_; }
 
  private:
+    void prepare(const Subset& subset, const FeatureOrder& order);
     bool evaluate(const Subset& subset, std::uint32_t feature, StopCondition& stop);
+    bool evaluate_limited(const Subset& subset, std::uint32_t feature, double cutoff, StopCondition& stop);
     void choose_batch(Children::Slot slot);
-    void choose_middles(std::uint32_t count);
     void take(std::uint32_t feature, std::uint32_t left_leaves, const Budget& budget, double leaf_loss,
               DepthTwoResult& result);
 
@@ -80,18 +82,18 @@ class DepthTwoSolver {
     const Strategy& strategy_;
     const Objective& objective_;
     Random& random_;
-    std::unique_ptr<Scanner> scanner_;
+    std::unique_ptr<Scanner> scanner_;          // of all trees
+    std::unique_ptr<Scanner> limited_scanner_;  // of those whose leaves hold enough, if there are limits
     static constexpr std::uint64_t nothing = UINT64_MAX;
     std::uint64_t prepared_ = nothing;  // the subset that solve_split was last used on
     Children children_;
     LeafSides leaf_sides_;
     FeatureOrder own_order_;
-    std::vector<std::uint32_t> open_, batch_;
-    struct Run {
-        std::uint32_t first, last;
-    };
-    std::vector<Run> runs_;  // of open thresholds
+    std::vector<std::uint32_t> batch_;
     std::vector<double> left_, right_, objectives_;
+    // The same of trees whose leaves hold enough; infinite where that is of no use.
+    std::vector<double> enough_left_, enough_right_;
+    std::vector<std::uint32_t> useful_;  // thresholds for which it is
     std::vector<EvaluatedSplit> splits_;
     ScanCounters counters_;
 };

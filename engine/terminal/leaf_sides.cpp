@@ -24,16 +24,19 @@ const LeafSides::Losses& LeafSides::of(std::uint32_t f) {
 StumpValue best_stump_value(const Objective& objective, const Subset& subset,
                             const SearchSettings& settings) {
     const double leaf = objective.leaf_loss(subset);
-    double best = leaf;
+    double free = leaf, best = leaf;
     std::vector<double> left, right;
     for (std::uint32_t f = 0; f < subset.features() && best > settings.lambda; ++f) {
+        if (subset.groups(f) < 2) continue;
         const auto possible = objective.leaf_limits().thresholds(subset, f);
-        if (possible.first >= possible.end) continue;
         objective.all_leaf_losses(subset, f, left, right);
-        for (std::uint32_t t = possible.first; t < possible.end; ++t)
-            best = std::min(best, left[t] + right[t] + settings.lambda);
+        for (std::uint32_t t = 0; t < subset.thresholds(f); ++t) {
+            const double loss = left[t] + right[t] + settings.lambda;
+            free = std::min(free, loss);
+            if (possible.contain(t)) best = std::min(best, loss);
+        }
     }
-    return {best, settings.best_allowed(leaf, best)};
+    return {free, settings.best_allowed(leaf, best)};
 }
 
 double leaf_loss_of_rows(const Objective& objective, const Dataset& data,

@@ -31,7 +31,7 @@ class LeafSides {
     std::vector<Losses> losses_;
 };
 
-// The best tree of depth at most one on a subproblem: without and with a least decrease.
+// The best tree of depth at most one on a subproblem: of all, and of those that are allowed.
 struct StumpValue {
     double free = 0;
     double allowed = 0;
