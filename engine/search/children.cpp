@@ -428,7 +428,8 @@ void Children::note_evaluated(std::uint32_t track, const EvaluatedSplit& split) 
     outermost.any = true;
 }
 
-// What the similarity bounds say of them, as of an interval between the end and the outermost evaluated threshold.
+// What the similarity bounds say of them, as of an interval between the end and the outermost evaluated
+// threshold.
 double Children::forbidden_lower() {
     double least = infinity;
     for (std::uint32_t track = 0; track < outermost_.size(); ++track) {
@@ -438,10 +439,10 @@ double Children::forbidden_lower() {
         const Outermost& outermost = outermost_[track];
         const auto include = [&](std::uint32_t from, std::uint32_t to, const EvaluatedSplit* before,
                                  const EvaluatedSplit* after) {
-            const double bound =
-                outermost.any ? settings_->lambda +
-                                    interval_bound({f, from, to, before, after}, settings_->bounds, worst_)
-                              : 0.0;
+            const double bound = outermost.any
+                                     ? settings_->lambda + interval_bound({f, from, to, before, after},
+                                                                          settings_->bounds, worst_)
+                                     : 0.0;
             least = std::min(least, std::max(split_lower_, bound));
         };
         if (first >= end) {

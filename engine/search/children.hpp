@@ -33,7 +33,8 @@ struct Child {
     std::int32_t previous = -1, next = -1;
     std::int32_t and_node = -1;  // owner's index of an expanded AND node
     double lower = 0;            // bound on every tree that splits here, with the penalty
-    double free_lower = 0;   // the same of all trees, allowed or not (see SearchSettings); no more than `lower`
+    double free_lower =
+        0;  // the same of all trees, allowed or not (see SearchSettings); no more than `lower`
     EvaluatedSplit split{};  // of an AND node: free bounds
     double heuristic = 0;
     double random = 0;

@@ -123,8 +123,8 @@ bool Search::solve_sides(const Job& job, Worker& worker, AndNode& result, StopCo
     if (node.budget.depth == 1) {
         objective_->leaf_losses(node.subset, job.feature, job.threshold, leaves[0], leaves[1]);
     } else {
-        if (!worker.depth_two.solve_split(node.subset, node.order, node.id, job.feature, job.threshold,
-                                          free, enough, stop))
+        if (!worker.depth_two.solve_split(node.subset, node.order, node.id, job.feature, job.threshold, free,
+                                          enough, stop))
             return false;
         for (int side = 0; side < 2; ++side)
             stump[side] = node.budget.of_side(side, job.left_leaves).leaves > 1;

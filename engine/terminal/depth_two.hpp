@@ -63,8 +63,8 @@ class DepthTwoSolver {
                          const Limits& limits, StopCondition& stop, const Progress& progress = {});
 
     // The two sides of one split, of all trees and of those whose leaves hold enough; false if stopped (the
-    // left/right terminal case). `id` names the subset: while it stays the same, the scan need not be prepared
-    // again.
+    // left/right terminal case). `id` names the subset: while it stays the same, the scan need not be
+    // prepared again.
     bool solve_split(const Subset& subset, const FeatureOrder& order, std::uint64_t id, std::uint32_t feature,
                      std::uint32_t threshold, double (&free)[2], double (&enough)[2], StopCondition& stop);
 
