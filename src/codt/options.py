@@ -55,7 +55,7 @@ SEARCH_OPTIONS = (
         (Interval(Integral, 1, None, closed="left"), Interval(RealNotInt, 0, 1, closed="neither")),
         "int >= 1 or float between 0 and 1",
         "The least number of training samples in a leaf, or their least share of all, rounded up. Only trees that keep"
-        " to it are searched, so some bounds do not hold and the search takes longer.",
+        " to it are searched, which takes several times as long.",
     ),
     Option(
         "min_weight_fraction_leaf",
