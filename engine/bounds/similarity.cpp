@@ -41,8 +41,8 @@ void inherited_bounds(const OpenInterval& interval, std::uint32_t t, const Bound
     }
 }
 
-void inherited_upper_bounds(const OpenInterval& interval, std::uint32_t t, const BoundSwitches& on,
-                            WorstCost& worst, double& left, double& right) {
+void inherited_upper_bounds(const OpenInterval& interval, std::uint32_t t, WorstCost& worst, double& left,
+                            double& right) {
     left = right = std::numeric_limits<double>::infinity();
     if (const auto* p = interval.before) {
         left = p->left_lower + worst.between(interval.feature, p->threshold, t);

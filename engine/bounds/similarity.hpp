@@ -112,8 +112,8 @@ void inherited_bounds(const OpenInterval& interval, std::uint32_t t, const Bound
 
 // The other way round: where the neighbours are solved exactly, no more than this is the optimum of the two
 // subproblems of t. A scan that knows it need not look for anything worse.
-void inherited_upper_bounds(const OpenInterval& interval, std::uint32_t t, const BoundSwitches& on,
-                            WorstCost& worst, double& left, double& right);
+void inherited_upper_bounds(const OpenInterval& interval, std::uint32_t t, WorstCost& worst, double& left,
+                            double& right);
 
 // Cuts from both ends the thresholds whose neighbourhood bound reaches `target` (a cutoff less lambda).
 // Returns false if nothing is left.

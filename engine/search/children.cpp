@@ -306,7 +306,7 @@ void Children::upper_bounds(std::uint32_t track, const std::vector<std::uint32_t
         if ((*this)[slot].kind != Child::Kind::interval) continue;
         const OpenInterval interval = open_interval(slot);
         for (; j < thresholds.size() && thresholds[j] <= interval.last; ++j)
-            inherited_upper_bounds(interval, thresholds[j], settings_->bounds, worst_, left[j], right[j]);
+            inherited_upper_bounds(interval, thresholds[j], worst_, left[j], right[j]);
     }
 }
 

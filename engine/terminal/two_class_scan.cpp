@@ -73,6 +73,7 @@ struct TwoClassPass {
     using P = Pack<Int, Bytes>;
 
     static constexpr std::uint32_t lanes = lane_count<Int>;
+    static constexpr std::size_t both_bytes = std::size_t{2} * lanes;
     static constexpr CodeRows<Int> rows{};
 
     P d, left_min, left_max, right_min, right_max;
@@ -108,17 +109,16 @@ struct TwoClassPass {
         ones.clear();
         zeros.clear();
         while (k < end) {
-            Pack<std::uint8_t, count_bytes, 2 * lanes> both;
+            Pack<std::uint8_t, std::min(Bytes, both_bytes), both_bytes> both;
             both.clear();
             for (const std::uint32_t stop = std::min(end, k + most); k < stop; ++k)
                 both.add_row(rows.count[code[ordered[k]]]);
-            alignas(pack_bytes) std::uint8_t bytes[2 * lanes];
+            alignas(pack_bytes) std::uint8_t bytes[both_bytes];
             both.store(bytes);
             ones.add_widened(bytes);
             zeros.add_widened(bytes + lanes);
         }
     }
-    static constexpr std::size_t count_bytes = Bytes < 2 * lanes ? Bytes : 2 * lanes;
 
     CODT_INLINE void run(const Stream& stream, const std::uint8_t* code) {
         d.clear();
