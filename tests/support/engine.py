@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from codt import _core
 from tests.support.checker import CheckedTree, check_tree, close
@@ -16,6 +17,17 @@ from tests.support.oracle import optimal_objective
 REGISTRY: dict[str, dict[str, Any]] = {entry["name"]: dict(entry) for entry in _core.strategies()}
 TERMINALS = ("leaf", "left-right", "depth-two")
 SWITCHES = ("clustering", "neighborhood", "interval_shrinking", "sub_interval")
+
+
+class Problem(Protocol):
+    """What instances of all kinds tell the search."""
+
+    X: NDArray[np.float64]
+    y: NDArray[np.float64]
+    task: Any
+    n_classes: int
+    max_depth: int
+    penalty: float
 
 
 @dataclass(frozen=True)
@@ -41,7 +53,7 @@ class Settings:
         return cls(**{**dict.fromkeys(SWITCHES, True), **others})
 
 
-def make_search(instance: Instance, settings: Settings, *, log_expansions: bool = False, **replaced: Any) -> Any:
+def make_search(instance: Problem, settings: Settings, *, log_expansions: bool = False, **replaced: Any) -> Any:
     """The compiled search for an instance; keyword arguments replace what the settings say."""
     arguments: dict[str, Any] = asdict(settings)
     del arguments["threads"]

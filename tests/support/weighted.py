@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from codt import _core
-from tests.support.engine import REGISTRY, Settings, run
+from tests.support import engine
+from tests.support.engine import Settings, run
 from tests.support.instances import random_features
 
 Floats = NDArray[np.float64]
@@ -275,26 +275,16 @@ def optimal_objective(instance: WeightedInstance) -> Fraction:
 
 def make_search(instance: WeightedInstance, settings: Settings, **replaced: Any) -> Any:
     """The compiled search for an instance."""
-    arguments: dict[str, Any] = asdict(settings)
-    del arguments["threads"]
-    arguments["strategy"] = REGISTRY[settings.strategy]
-    arguments["depth_two_strategy"] = REGISTRY[settings.depth_two_strategy]
-    arguments.update(
-        task=instance.task,
-        n_classes=instance.n_classes,
-        max_depth=instance.max_depth,
-        penalty=instance.penalty,
-        log_expansions=False,
-        objective=instance.objective,
-        weights=instance.weights,
-        costs=instance.costs,
-        min_leaf_samples=instance.min_leaf_samples,
-        min_leaf_weight=instance.min_leaf_weight,
-        max_leaves=instance.max_leaves,
-        min_decrease=instance.min_decrease,
-    )
-    arguments.update(replaced)
-    return _core.Search(instance.X, instance.y, **arguments)
+    own = {
+        "objective": instance.objective,
+        "weights": instance.weights,
+        "costs": instance.costs,
+        "min_leaf_samples": instance.min_leaf_samples,
+        "min_leaf_weight": instance.min_leaf_weight,
+        "max_leaves": instance.max_leaves,
+        "min_decrease": instance.min_decrease,
+    }
+    return engine.make_search(instance, settings, **{**own, **replaced})
 
 
 def tree_objective(tree: Mapping[str, Any], instance: WeightedInstance) -> Fraction:
