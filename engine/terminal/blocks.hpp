@@ -40,6 +40,33 @@ void for_each_block(std::span<const std::uint32_t> ends, Visit&& visit) {
     }
 }
 
+// The blocks of all features, or what else each feature has any number of, one after the other.
+template <class T>
+class PerFeature {
+ public:
+    // Refills it: fill(f) appends what feature f has.
+    template <class Fill>
+    void refill(std::uint32_t features, Fill&& fill) {
+        items.clear();
+        first_.clear();
+        for (std::uint32_t f = 0; f < features; ++f) {
+            first_.push_back(items.size());
+            fill(f);
+        }
+        first_.push_back(items.size());
+    }
+
+    const T* of(std::uint32_t f) const { return items.data() + first_[f]; }
+    std::uint32_t count(std::uint32_t f) const {
+        return static_cast<std::uint32_t>(first_[f + 1] - first_[f]);
+    }
+
+    std::vector<T> items;
+
+ private:
+    std::vector<std::size_t> first_;  // of each feature, and the end
+};
+
 // Calls visit(f) for every feature that can be split on, in the order of `feature_rank`.
 template <class Visit>
 void for_each_stream(const Subset& subset, std::span<const std::uint32_t> feature_rank, Visit&& visit) {

@@ -219,16 +219,12 @@ class SquaredErrorScanner final : public Scanner {
         grouped_.ensure(cells);
         centre_targets(subset);
 
-        blocks_.clear();
-        first_block_.clear();
-        for (std::uint32_t f = 0; f < features; ++f) fill_stream(f);
-        first_block_.push_back(blocks_.size());
+        blocks_.refill(subset.features(), [&](std::uint32_t f) { fill_stream(f); });
         streams_.clear();
         for_each_stream(subset, feature_rank, [&](std::uint32_t f) {
             const std::size_t base = static_cast<std::size_t>(f) * size;
             streams_.push_back({subset.order(f).data(), grouped_.data() + base, subset.group_end(f).data(),
-                                blocks_.data() + first_block_[f],
-                                static_cast<std::uint32_t>(first_block_[f + 1] - first_block_[f])});
+                                blocks_.of(f), blocks_.count(f)});
         });
     }
 
@@ -261,7 +257,6 @@ class SquaredErrorScanner final : public Scanner {
         const auto order = subset_->order(f);
         std::uint32_t* const grouped = grouped_.data() + base;
         const double* const target = target_.data();
-        first_block_.push_back(blocks_.size());
         for_each_block(subset_->group_end(f), [&](std::uint32_t begin, std::uint32_t end,
                                                   std::uint32_t first_group, std::uint32_t groups) {
             std::uint32_t front = begin;
@@ -277,7 +272,7 @@ class SquaredErrorScanner final : public Scanner {
                 positive += std::max(y, 0.0);
                 negative -= std::min(y, 0.0);
             }
-            blocks_.push_back({front, end, first_group, groups > 1, positive, negative});
+            blocks_.items.push_back({front, end, first_group, groups > 1, positive, negative});
         });
     }
 
@@ -329,8 +324,7 @@ class SquaredErrorScanner final : public Scanner {
     std::vector<double> target_;
     Buffer<std::uint32_t> grouped_;
     std::vector<std::uint8_t> buckets_;
-    std::vector<Block> blocks_;
-    std::vector<std::size_t> first_block_;  // per feature
+    PerFeature<Block> blocks_;
     std::vector<Stream> streams_;
 };
 

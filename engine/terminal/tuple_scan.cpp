@@ -260,20 +260,16 @@ class TupleScanner final : public Scanner {
             if constexpr (sparse) columns_[id] = data_.columns[row];
             add(id, total_.data());
         }
-        blocks_.clear();
-        first_block_.clear();
-        for (std::uint32_t f = 0; f < subset.features(); ++f) {
-            first_block_.push_back(blocks_.size());
-            for_each_block(subset.group_end(f),
-                           [&](std::uint32_t, std::uint32_t end, std::uint32_t first_group,
-                               std::uint32_t groups) { blocks_.push_back({end, first_group, groups > 1}); });
-        }
-        first_block_.push_back(blocks_.size());
+        blocks_.refill(subset.features(), [&](std::uint32_t f) {
+            for_each_block(subset.group_end(f), [&](std::uint32_t, std::uint32_t end,
+                                                    std::uint32_t first_group, std::uint32_t groups) {
+                blocks_.items.push_back({end, first_group, groups > 1});
+            });
+        });
         streams_.clear();
         for_each_stream(subset, feature_rank, [&](std::uint32_t f) {
-            streams_.push_back({subset.order(f).data(), subset.group_end(f).data(),
-                                blocks_.data() + first_block_[f],
-                                static_cast<std::uint32_t>(first_block_[f + 1] - first_block_[f])});
+            streams_.push_back(
+                {subset.order(f).data(), subset.group_end(f).data(), blocks_.of(f), blocks_.count(f)});
         });
     }
 
@@ -390,8 +386,7 @@ class TupleScanner final : public Scanner {
     std::vector<double> values_, loads_, total_, left_total_, prefix_, inside_, all_, all_inside_;
     std::vector<std::uint32_t> columns_;
     std::vector<std::uint8_t> buckets_;
-    std::vector<Block> blocks_;
-    std::vector<std::size_t> first_block_;  // per feature
+    PerFeature<Block> blocks_;
     std::vector<Stream> streams_;
 };
 

@@ -198,15 +198,11 @@ class TwoClassScan {
             total_ones_ += code_[id] / class_bit;
         }
 
-        blocks_.clear();
-        first_block_.clear();
-        for (std::uint32_t f = 0; f < subset.features(); ++f) add_blocks(f);
-        first_block_.push_back(blocks_.size());
+        blocks_.refill(subset.features(), [&](std::uint32_t f) { add_blocks(f); });
         streams_.clear();
         for_each_stream(subset, feature_rank, [&](std::uint32_t f) {
-            streams_.push_back({subset.order(f).data(), subset.group_end(f).data(),
-                                blocks_.data() + first_block_[f],
-                                static_cast<std::uint32_t>(first_block_[f + 1] - first_block_[f])});
+            streams_.push_back(
+                {subset.order(f).data(), subset.group_end(f).data(), blocks_.of(f), blocks_.count(f)});
         });
     }
 
@@ -267,12 +263,11 @@ class TwoClassScan {
 
     void add_blocks(std::uint32_t f) {
         const auto order = subset_->order(f);
-        first_block_.push_back(blocks_.size());
         for_each_block(subset_->group_end(f), [&](std::uint32_t begin, std::uint32_t end,
                                                   std::uint32_t first_group, std::uint32_t groups) {
             std::uint32_t ones = 0;
             for (std::uint32_t k = begin; k < end; ++k) ones += code_[order[k]] / class_bit;
-            blocks_.push_back({end, ones, first_group, groups > 1});
+            blocks_.items.push_back({end, ones, first_group, groups > 1});
         });
     }
 
@@ -299,8 +294,7 @@ class TwoClassScan {
     Kernel pass_;
     const Subset* subset_ = nullptr;
     std::vector<std::uint8_t> code_;  // of every id
-    std::vector<Block> blocks_;
-    std::vector<std::size_t> first_block_;  // per feature
+    PerFeature<Block> blocks_;
     std::vector<Stream> streams_;
     std::uint32_t total_ones_ = 0;
 };

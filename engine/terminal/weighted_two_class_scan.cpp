@@ -172,16 +172,12 @@ class WeightedScan final : public Scanner {
             total_[one] += weight;
             if (!data_.unavoidable.empty()) total_unavoidable_ += data_.unavoidable[row];
         }
-        blocks_.clear();
-        first_block_.clear();
-        for (std::uint32_t f = 0; f < features; ++f) fill_stream(f);
-        first_block_.push_back(blocks_.size());
+        blocks_.refill(subset.features(), [&](std::uint32_t f) { fill_stream(f); });
         streams_.clear();
         for_each_stream(subset, feature_rank, [&](std::uint32_t f) {
             streams_.push_back({subset.order(f).data(), subset.group_end(f).data(), weight_.data(),
-                                grouped_.data() + static_cast<std::size_t>(f) * size,
-                                blocks_.data() + first_block_[f],
-                                static_cast<std::uint32_t>(first_block_[f + 1] - first_block_[f])});
+                                grouped_.data() + static_cast<std::size_t>(f) * size, blocks_.of(f),
+                                blocks_.count(f)});
         });
     }
 
@@ -233,7 +229,6 @@ class WeightedScan final : public Scanner {
     void fill_stream(std::uint32_t f) {
         const auto order = subset_->order(f);
         std::uint32_t* const grouped = grouped_.data() + static_cast<std::size_t>(f) * subset_->size();
-        first_block_.push_back(blocks_.size());
         for_each_block(subset_->group_end(f), [&](std::uint32_t begin, std::uint32_t end,
                                                   std::uint32_t first_group, std::uint32_t groups) {
             std::uint32_t front = begin;
@@ -248,7 +243,8 @@ class WeightedScan final : public Scanner {
                 back -= !one;
                 sums[one] = static_cast<Int>(sums[one] + weight);
             }
-            blocks_.push_back({front, end, first_group, groups > 1, sums[1], static_cast<Int>(-sums[0])});
+            blocks_.items.push_back(
+                {front, end, first_group, groups > 1, sums[1], static_cast<Int>(-sums[0])});
         });
     }
 
@@ -277,8 +273,7 @@ class WeightedScan final : public Scanner {
     Buffer<std::uint32_t> grouped_;
     std::vector<Int> weight_;
     std::vector<std::uint8_t> buckets_;
-    std::vector<Block<Int>> blocks_;
-    std::vector<std::size_t> first_block_;  // per feature
+    PerFeature<Block<Int>> blocks_;
     std::vector<Stream<Int>> streams_;
     std::int64_t total_[2] = {0, 0};
     double total_unavoidable_ = 0;
