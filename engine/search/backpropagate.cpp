@@ -19,7 +19,7 @@ void Search::back_propagate(OrNode* node) {
         branch.solution = node->solution;
         branch.expansions = node->expansions;
         branch.heuristic = node->children.min_heuristic();
-        if (node->complete) bury(std::move(branch.node));
+        if (node->complete) bury(parent, slot, node->parent_side);
         // There may be something to select below again.
         if (parent.children.held(slot)) parent.children.release(slot);
         update(parent, slot);
@@ -52,15 +52,22 @@ void Search::update(OrNode& node, Slot slot) {
 }
 
 void Search::close_and_node(OrNode& node, Slot slot) {
+    for (int side = 0; side < 2; ++side)
+        if (node.and_node(slot).sides[side].node) bury(node, slot, side);
     const std::int32_t index = node.children[slot].and_node;
     node.children.close(slot);
-    AndNode closed = node.release_and_node(index);
-    for (Branch& side : closed.sides)
-        if (side.node) bury(std::move(side.node));
+    node.release_and_node(index);
 }
 
-// A node in which expansions are under way stays until they have ended.
-void Search::bury(std::unique_ptr<OrNode> node) {
+// The node behind one side of an AND node has served its purpose; what is known of its features has not. One
+// in which expansions are under way stays until they have ended.
+void Search::bury(OrNode& parent, Slot slot, int side) {
+    std::unique_ptr<OrNode> node = std::move(parent.and_node(slot).sides[side].node);
+    if (shares_feature_bounds(parent)) {
+        FeatureBounds::Lower lower;
+        node->children.feature_lower(lower);
+        keep_feature_bounds(parent, slot, side, std::move(lower));
+    }
     if (node->active == 0) return;
     node->parent = nullptr;
     detached_.push_back(std::move(node));

@@ -12,7 +12,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 void Children::reset(const SearchSettings& settings, const Strategy& strategy, const Objective& objective,
                      const Subset& subset, const FeatureOrder& order, const Budget& budget,
-                     double split_lower, Random& random) {
+                     double split_lower, Random& random, std::span<const double> feature_lower) {
     settings_ = &settings;
     strategy_ = &strategy;
     priority_ = &strategy.priority;
@@ -23,6 +23,7 @@ void Children::reset(const SearchSettings& settings, const Strategy& strategy, c
     depth_ = budget.depth;
     shares_ = budget.shares();
     closed_lower_ = closed_free_ = infinity;
+    closed_at_feature_.assign(subset.features(), infinity);
     worst_.reset(objective, subset);
     children_.clear();
     unused_.clear();
@@ -36,9 +37,10 @@ void Children::reset(const SearchSettings& settings, const Strategy& strategy, c
         const auto possible = objective.leaf_limits().thresholds(subset, f);
         if (settings.leaf_limits) possible_.push_back(possible);
         if (possible.first >= possible.end) continue;
+        const double lower = feature_lower.empty() ? split_lower : std::max(split_lower, feature_lower[f]);
         for (std::uint32_t share = 0; share < shares_.count(); ++share) {
             const Slot slot =
-                add_interval(f * shares_.count() + share, possible.first, possible.end - 1, split_lower);
+                add_interval(f * shares_.count() + share, possible.first, possible.end - 1, lower);
             link(slot, none, none);
             push(slot);
         }
@@ -47,6 +49,16 @@ void Children::reset(const SearchSettings& settings, const Strategy& strategy, c
 
 double Children::min_lower() const {
     return by_lower_.empty() ? infinity : (*this)[by_lower_.top()].lower;
+}
+
+void Children::feature_lower(std::vector<double>& lower) const {
+    lower = closed_at_feature_;
+    for (const Slot slot : by_lower_.slots()) {
+        const Child& child = (*this)[slot];
+        lower[child.feature] = std::min(lower[child.feature], child.lower);
+    }
+    for (double& bound : lower)
+        if (bound == infinity) bound = 0.0;
 }
 
 double Children::free_lower() {
@@ -175,6 +187,7 @@ void Children::order_by(const std::vector<Criterion>* priority) {
 std::size_t Children::bytes() const {
     return children_.capacity() * sizeof(Child) + worst_.bytes() + by_priority_.bytes() + by_lower_.bytes() +
            (unused_.capacity() + first_of_track_.capacity()) * sizeof(Slot) +
+           closed_at_feature_.capacity() * sizeof(double) +
            possible_.capacity() * sizeof(possible_[0]) + outermost_.capacity() * sizeof(Outermost);
 }
 
@@ -229,7 +242,7 @@ void Children::evaluate(std::uint32_t track, const std::vector<EvaluatedSplit>& 
                 }
             }
             if (!cut) break;
-            note_closed(bound_of(*split), settings_->lambda + split->sum());
+            note_closed(old.feature, bound_of(*split), settings_->lambda + split->sum());
             before = &*split;
             before_is_child = after_is_child;
             first = split->threshold + 1;
@@ -257,7 +270,7 @@ void Children::raise(Slot slot, double lower, double left_free, double right_fre
 
 void Children::close(Slot slot) {
     Child& child = at(slot);
-    note_closed(child.lower, child.free_lower);
+    note_closed(child.feature, child.lower, child.free_lower);
     remove(slot);
     if (child.kind == Child::Kind::interval) {
         unlink(slot);
@@ -376,7 +389,8 @@ Children::Slot Children::add_solved(std::uint32_t track, const EvaluatedSplit& s
     return slot;
 }
 
-void Children::note_closed(double lower, double free_lower) {
+void Children::note_closed(std::uint32_t feature, double lower, double free_lower) {
+    closed_at_feature_[feature] = std::min(closed_at_feature_[feature], lower);
     closed_lower_ = std::min(closed_lower_, lower);
     closed_free_ = std::min(closed_free_, free_lower);
 }
@@ -471,13 +485,13 @@ bool Children::survives(OpenInterval& interval, double& lower, double cutoff, bo
     const double target = cutoff - settings_->tolerance;
     lower = std::max(lower, lambda + interval_bound(interval, settings_->bounds, worst_));
     if (lower >= target) {
-        note_closed(lower, lower);
+        note_closed(interval.feature, lower, lower);
         return false;
     }
     if (!shrink) return true;
     const std::uint32_t first = interval.first, last = interval.last;
     const bool left = shrink_interval(interval, target - lambda, worst_);
-    if (!left || interval.first != first || interval.last != last) note_closed(target, target);
+    if (!left || interval.first != first || interval.last != last) note_closed(interval.feature, target, target);
     return left;
 }
 

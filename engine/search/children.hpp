@@ -10,10 +10,13 @@
 // their bounds go on pruning their neighbours.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
+#include "bounds/feature_bounds.hpp"
 #include "bounds/similarity.hpp"
 #include "common/random.hpp"
 #include "search/budget.hpp"
@@ -45,11 +48,12 @@ class Children {
     using Slot = std::int32_t;
     static constexpr Slot none = -1;
 
-    // One interval per track whose feature has thresholds. `split_lower` bounds every tree that splits. All
-    // references must outlive this object's use.
+    // One interval per track whose feature has thresholds. `split_lower` bounds every tree that splits,
+    // `feature_lower`, if any, those that split at each feature. All references must outlive this object's
+    // use.
     void reset(const SearchSettings& settings, const Strategy& strategy, const Objective& objective,
                const Subset& subset, const FeatureOrder& order, const Budget& budget, double split_lower,
-               Random& random);
+               Random& random, std::span<const double> feature_lower = {});
 
     bool empty() const { return by_lower_.empty(); }
     // Whether any open child is not held.
@@ -64,6 +68,8 @@ class Children {
     // Least bound with which a child was closed: together with min_lower and the incumbent it bounds the
     // node.
     double closed_lower() const { return closed_lower_; }
+    // Both together for every feature; zero for those that cannot be split.
+    void feature_lower(std::vector<double>& lower) const;
     // Both together of all trees, whether they are allowed or not (see SearchSettings).
     double free_lower();
 
@@ -129,6 +135,14 @@ class Children {
     // Bounds on the two subproblems of threshold t of an interval that its neighbours imply.
     void inherited(Slot interval, std::uint32_t t, double& left, double& right);
 
+    // The same for the features of one of them.
+    FeatureBounds::Lower inherited(const FeatureBounds& known, Slot interval, std::uint32_t t, int side) {
+        // The sides have depth - 1 levels, a tree of one level less that of 2^(depth - 2) leaves.
+        const double penalties =
+            settings_->lambda > 0 ? settings_->lambda * (std::ldexp(1.0, static_cast<int>(depth_) - 2) - 1) : 0;
+        return known.inherited((*this)[interval].feature, t, side, penalties, worst_);
+    }
+
     // Upper bounds on the subproblems of open thresholds of a track (ascending), all of whose AND nodes are
     // solved exactly; infinite where the similarity bounds are off.
     void upper_bounds(std::uint32_t track, const std::vector<std::uint32_t>& thresholds, double* left,
@@ -143,7 +157,7 @@ class Children {
     Slot allocate();
     Slot add_interval(std::uint32_t track, std::uint32_t first, std::uint32_t last, double lower);
     Slot add_solved(std::uint32_t track, const EvaluatedSplit& split, double lower, Slot previous, Slot next);
-    void note_closed(double lower, double free_lower);
+    void note_closed(std::uint32_t feature, double lower, double free_lower);
     void link(Slot slot, Slot previous, Slot next);
     void unlink(Slot slot);
     void push(Slot slot);
@@ -177,6 +191,7 @@ class Children {
     Budget::Shares shares_;
     double closed_lower_ = std::numeric_limits<double>::infinity();
     double closed_free_ = std::numeric_limits<double>::infinity();
+    std::vector<double> closed_at_feature_;  // closed_lower_ of each
     double split_lower_ = 0;
     // Where leaves must hold enough: the thresholds that are possible, of every feature, and the outermost
     // evaluated ones of every track. They bound the free optimum behind the others.

@@ -22,6 +22,10 @@ Search::Job Search::begin(const Selection& selection) {
     node.children.inherited(selection.interval, selection.threshold, job.lower[0], job.lower[1]);
     job.relaxed =
         node.cutoff() + node.children.reach(selection.interval, selection.threshold) - settings_.lambda;
+    if (shares_feature_bounds(node))
+        for (int side = 0; side < 2; ++side)
+            job.feature_lower[side] =
+                node.children.inherited(node.feature_bounds, selection.interval, selection.threshold, side);
     const std::int32_t index = node.add_and_node({});
     job.slot = node.children.expand(selection.interval, selection.threshold, index);
     node.children.hold(job.slot);
@@ -52,11 +56,13 @@ void Search::commit(const Job& job, AndNode result) {
     node.and_node(job.slot) = std::move(result);
     for (int side = 0; side < 2; ++side) {
         Branch& branch = node.and_node(job.slot).sides[side];
+        if (!branch.feature_lower.empty())
+            keep_feature_bounds(node, job.slot, side, std::move(branch.feature_lower));
         if (!branch.node) continue;
         branch.node->parent = &node;
         branch.node->parent_slot = job.slot;
         branch.node->parent_side = side;
-        enroll(*branch.node);
+        enroll(*branch.node, job.feature_lower[side]);
         branch.heuristic = branch.node->children.min_heuristic();
     }
     for (OrNode* above = &node; above; above = above->parent) ++above->expansions;
@@ -76,6 +82,21 @@ void Search::cancel(const Job& job) {
     for (OrNode* above = &node; above->parent; above = above->parent)
         if (above->parent->children.held(above->parent_slot))
             above->parent->children.release(above->parent_slot);
+}
+
+// Whether what is known of the features of the sides of a node's splits holds for their neighbours (see
+// FeatureBounds): all trees are allowed. Sides of depth one are solved at once.
+bool Search::shares_feature_bounds(const OrNode& node) const {
+    return node.budget.depth > 2 && !node.budget.limited() && settings_.free() &&
+           settings_.bounds.neighborhood;
+}
+
+// Where memory is short, nodes need it more.
+void Search::keep_feature_bounds(OrNode& node, Slot slot, int side, FeatureBounds::Lower lower) {
+    const std::int64_t limit = options_.memory_limit;
+    if (limit != no_memory_limit && memory_.used() - fixed_memory_ > (limit - fixed_memory_) / 8) return;
+    const Child& child = node.children[slot];
+    node.feature_bounds.add(child.feature, child.first, side, std::move(lower));
 }
 
 bool Search::make_branches(const Job& job, Worker& worker, AndNode& result, StopCondition& stop) const {
@@ -109,8 +130,9 @@ bool Search::make_branches(const Job& job, Worker& worker, AndNode& result, Stop
         }
         // What is known of the other side: for the right one, all that the left one's solution says.
         const double other = side == 0 ? job.lower[1] : result.sides[0].lower;
-        const DepthTwoSolver::Limits limits{job.lower[side], job.relaxed - other};
+        const DepthTwoSolver::Limits limits{job.lower[side], job.relaxed - other, job.feature_lower[side]};
         if (!solve_branch(subset, node, budgets[side].leaves, limits, branch, worker, stop)) return false;
+        if (shares_feature_bounds(node)) branch.feature_lower = worker.depth_two.feature_lower();
     }
     return true;
 }
@@ -136,7 +158,7 @@ bool Search::solve_sides(const Job& job, Worker& worker, AndNode& result, StopCo
         branch.free_lower = stump[side] ? free[side] : leaves[side];
         branch.lower = branch.incumbent =
             stump[side] ? settings_.best_allowed(leaves[side], enough[side]) : leaves[side];
-        branch.solution = stump[side] ? stump_solution() : leaf_solution();
+        branch.solution = stump[side] ? stump_solution(branch.incumbent) : leaf_solution();
     }
     return true;
 }
@@ -162,7 +184,7 @@ void Search::solve_stump(const Subset& subset, Branch& branch) const {
     const StumpValue best = best_stump_value(*objective_, subset, settings_);
     branch.lower = branch.incumbent = best.allowed;
     branch.free_lower = best.free;
-    branch.solution = stump_solution();
+    branch.solution = stump_solution(best.allowed);
 }
 
 void Search::prepare_branch(Subset subset, const Budget& budget, double lower, Branch& branch) const {
@@ -209,18 +231,18 @@ void Search::prepare(OrNode& node) const {
 }
 
 // One interval per feature and share of the leaves.
-void Search::enroll(OrNode& node) {
+void Search::enroll(OrNode& node, std::span<const double> feature_lower) {
     node.id = ++last_id_;
     node.children.reset(settings_, options_.strategy, *objective_, node.subset, node.order, node.budget,
-                        node.split_lower, random_);
+                        node.split_lower, random_, feature_lower);
     node.memory.set(&memory_, node.bytes());
 }
 
 // A root within the terminal case is one expansion.
 bool Search::solve_terminal_root(StopCondition& stop) {
     if (root_.budget.depth == 1) {
-        const auto stump = best_allowed_stump(*objective_, *data_, root_.subset.samples(), settings_);
-        take_incumbent(stump.objective, stump_solution());
+        const auto stump = best_allowed_stump(*objective_, *data_, root_.subset.samples(), settings_, 0.0);
+        take_incumbent(stump.objective, stump_solution(stump.objective));
     } else {
         const auto take = [&](double lower, const DepthTwoResult& found) {
             const Lock lock(mutex_);

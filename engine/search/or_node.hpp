@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "bounds/feature_bounds.hpp"
 #include "common/memory.hpp"
 #include "data/subset.hpp"
 #include "search/budget.hpp"
@@ -27,7 +28,8 @@ struct Branch {
     Solution solution;
     double heuristic = std::numeric_limits<double>::infinity();
     std::uint64_t expansions = 0;
-    std::unique_ptr<OrNode> node;  // null once complete
+    FeatureBounds::Lower feature_lower;  // of a side just solved, for its neighbours
+    std::unique_ptr<OrNode> node;        // null once complete
 
     bool complete() const { return node == nullptr; }
 };
@@ -48,6 +50,7 @@ struct OrNode {
     Children children;
     std::vector<AndNode> and_nodes;
     std::vector<std::int32_t> unused_and_nodes;
+    FeatureBounds feature_bounds;  // of solved sides
 
     double leaf_loss = 0;
     double lower = 0;

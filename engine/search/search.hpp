@@ -144,6 +144,7 @@ class Search {
         std::uint32_t left_leaves = Budget::any;
         double lower[2] = {0, 0};  // known bounds on the two sides
         double relaxed = 0;        // from here on the sum of both sides does not matter
+        FeatureBounds::Lower feature_lower[2];
     };
 
     // run.cpp
@@ -161,13 +162,15 @@ class Search {
 
     // expand.cpp
     Job begin(const Selection& selection);
+    bool shares_feature_bounds(const OrNode& node) const;
+    void keep_feature_bounds(OrNode& node, Slot slot, int side, FeatureBounds::Lower lower);
     bool make_branches(const Job& job, Worker& worker, AndNode& result, StopCondition& stop) const;
     void commit(const Job& job, AndNode result);
     void cancel(const Job& job);
     bool end(const Job& job);
     bool solve_terminal_root(StopCondition& stop);
     void prepare(OrNode& node) const;
-    void enroll(OrNode& node);
+    void enroll(OrNode& node, std::span<const double> feature_lower = {});
     bool solve_sides(const Job& job, Worker& worker, AndNode& result, StopCondition& stop) const;
     bool solve_branch(const Subset& subset, const OrNode& parent, std::uint32_t leaves,
                       const DepthTwoSolver::Limits& limits, Branch& branch, Worker& worker,
@@ -182,7 +185,7 @@ class Search {
     void update(OrNode& node, Slot slot);
     void finish(OrNode& node);
     void close_and_node(OrNode& node, Slot slot);
-    void bury(std::unique_ptr<OrNode> node);
+    void bury(OrNode& parent, Slot slot, int side);
     void refresh_bound(OrNode& node);
 
     void start_greedy(StopCondition* stop);

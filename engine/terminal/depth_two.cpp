@@ -12,8 +12,8 @@ namespace codt {
 Solution DepthTwoResult::solution(const Dataset& data, const Subset& subset) const {
     if (!splits) return leaf_solution();
     return split_solution(feature, subset.threshold_value(data, feature, threshold),
-                          leaf[0] ? leaf_solution() : stump_solution(),
-                          leaf[1] ? leaf_solution() : stump_solution());
+                          leaf[0] ? leaf_solution() : stump_solution(side[0]),
+                          leaf[1] ? leaf_solution() : stump_solution(side[1]));
 }
 
 DepthTwoSolver::DepthTwoSolver(const SearchSettings& settings, const Strategy& strategy,
@@ -31,6 +31,7 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
                                      const Limits& limits, StopCondition& stop, const Progress& progress) {
     ++counters_.depth_two_calls;
     prepared_ = nothing;
+    feature_lower_.clear();
     const double tolerance = settings_.tolerance;
     const Budget budget{2, leaves};
     DepthTwoResult result;
@@ -61,7 +62,7 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
         ranks = &own_order_;
     }
     children_.reset(settings_, strategy_, objective_, subset, *ranks, budget,
-                    std::max(bound.split, limits.lower), random_);
+                    std::max(bound.split, limits.lower), random_, limits.feature_lower);
     prepare(subset, *ranks);
     const Budget::Shares shares = budget.shares();
     const bool plain = !budget.limited() && settings_.free();
@@ -95,6 +96,8 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
                     result.splits = true;
                     result.feature = feature;
                     result.threshold = split.threshold;
+                    result.side[0] = split.left_lower;
+                    result.side[1] = split.right_lower;
                 }
             }
             children_.evaluate(feature, splits_, cutoff());
@@ -108,6 +111,7 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
         }
         if (progress) progress(std::max(result.lower, known_lower()), result);
     }
+    children_.feature_lower(feature_lower_);
     result.lower = std::min(result.upper, std::max(result.lower, known_lower()));
     result.free_lower =
         plain ? result.lower : std::max(result.free_lower, std::min(leaf_loss, children_.free_lower()));
@@ -133,16 +137,19 @@ void DepthTwoSolver::take(std::uint32_t feature, std::uint32_t left_leaves, cons
         }
         const double enough[2] = {leaf[0] ? leaves[0] : enough_left_[j],
                                   leaf[1] ? leaves[1] : enough_right_[j]};
-        const double objective = settings_.lambda + settings_.best_allowed(leaves[0], enough[0]) +
-                                 settings_.best_allowed(leaves[1], enough[1]);
+        const double sides[2] = {settings_.best_allowed(leaves[0], enough[0]),
+                                 settings_.best_allowed(leaves[1], enough[1])};
+        const double objective = settings_.lambda + sides[0] + sides[1];
         objectives_.push_back(objective);
         if (objective < result.upper && settings_.allows(leaf_loss, objective)) {
             result.upper = objective;
             result.splits = true;
             result.feature = feature;
             result.threshold = t;
-            result.leaf[0] = leaf[0];
-            result.leaf[1] = leaf[1];
+            for (int side = 0; side < 2; ++side) {
+                result.leaf[side] = leaf[side];
+                result.side[side] = sides[side];
+            }
         }
     }
 }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "search/children.hpp"
@@ -25,6 +26,7 @@ struct DepthTwoResult {
     std::uint32_t feature = 0;
     std::uint32_t threshold = 0;
     bool leaf[2] = {false, false};  // whether a side has leaves for no more than a leaf
+    double side[2] = {0, 0};        // objectives of the two sides
     bool stopped = false;           // the stop condition was reached first
 
     // The tree on `subset`, the one that was solved.
@@ -48,11 +50,12 @@ class DepthTwoSolver {
     DepthTwoSolver(const SearchSettings& settings, const Strategy& strategy, const Objective& objective,
                    const KernelChoice& kernel, Random& random);
 
-    // Lower bounds already known for the subproblem, and the value from which on its exact optimum does not
-    // matter (the paper's upper bound of a node).
+    // Lower bounds already known for the subproblem, perhaps for its features as well (see FeatureBounds), and
+    // the value from which on its exact optimum does not matter (the paper's upper bound of a node).
     struct Limits {
         double lower = 0;
         double upper = std::numeric_limits<double>::infinity();
+        std::span<const double> feature_lower = {};
     };
 
     // Called with every new pair of bounds; only the root of a search of depth two wants it.
@@ -67,6 +70,9 @@ class DepthTwoSolver {
     // prepared again.
     bool solve_split(const Subset& subset, const FeatureOrder& order, std::uint64_t id, std::uint32_t feature,
                      std::uint32_t threshold, double (&free)[2], double (&enough)[2], StopCondition& stop);
+
+    // Lower bounds by feature from the last solve, if it was not stopped; empty if it did not look at features.
+    const std::vector<double>& feature_lower() const { return feature_lower_; }
 
     const ScanCounters& counters() const { return counters_; }
 
@@ -89,6 +95,7 @@ class DepthTwoSolver {
     Children children_;
     LeafSides leaf_sides_;
     FeatureOrder own_order_;
+    std::vector<double> feature_lower_;
     std::vector<std::uint32_t> batch_;
     std::vector<double> left_, right_, objectives_;
     // The same of trees whose leaves hold enough; infinite where that is of no use.
