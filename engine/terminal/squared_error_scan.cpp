@@ -10,6 +10,17 @@
 // negative targets on the side, s stays within [s0 - N, s0 + P] inside the block, k between its values at the
 // ends, and k (n - k) is at least its smaller end. While c^2 built from these cannot beat g, in any lane on
 // either side, the block is only added up.
+//
+// Where it can, a sharper bound is asked. No sample adds more to s than the block's largest target, y+, and
+// none takes away more than its least one, y- with its sign reversed. So inside the block (k, s) stays in the
+// hexagon of
+//
+//     (k0, s0)   (k0 + P / y+, s0 + P)   (k1 - N / y-, s0 + P)
+//     (k1, s1)   (k0 + N / y-, s0 - N)   (k1 - P / y+, s0 - N)
+//
+// and n c^2 / (k (n - k)) = c^2 / k + c^2 / (n - k) is convex in both, so that it is largest at a corner. The
+// first and the last are boundaries that were evaluated. Places with k < 1 or k > n - 1 are moved there,
+// which makes the hexagon no smaller where boundaries are. Only the sides for which this fails are walked.
 #include "terminal/squared_error_scan.hpp"
 
 #include <algorithm>
@@ -34,6 +45,7 @@ struct Block {
     std::uint32_t first_group;
     bool several;               // more than one group of equal values
     double positive, negative;  // sum of its targets above zero, and of the others with their sign reversed
+    double per_rise, per_fall;  // 1 / y+ and 1 / y-, zero where there is none
 };
 
 struct Stream {
@@ -89,26 +101,53 @@ struct SquaredErrorPass {
             ratio.r[i] = larger(ratio.r[i], top / bottom);
         }
 
-        // Negative where a boundary inside a block might beat the best: s from s0 - fall to s0 + rise, k from
-        // k0 to k1.
-        CODT_INLINE Register block_room(std::size_t i, const Register& s0, const Register& rise,
-                                        const Register& fall, const Register& k0, const Register& k1) const {
+        // A block as this side sees it: k from k0 to k1, s from s0 by at most `rise` up and `fall` down.
+        struct Inside {
+            Register s0, rise, fall, k0, k1;
+        };
+
+        // Negative where a boundary inside a block might beat the best. The bounds are rounded numbers: a hair
+        // is added so that they never hide a better boundary.
+        static constexpr double hair = 1.0 + 1e-9;
+
+        CODT_INLINE Register block_room(std::size_t i, const Inside& in) const {
             const Register one = Register{} + 1.0;
-            const Register a = larger(k0, one);
-            const Register b = smaller(k1, count.r[i] - one);
+            const Register a = larger(in.k0, one);
+            const Register b = smaller(in.k1, count.r[i] - one);
             const Register shift_a = a * mean.r[i];
             const Register shift_b = b * mean.r[i];
-            const Register up = s0 + rise - smaller(shift_a, shift_b);
-            const Register down = larger(shift_a, shift_b) - (s0 - fall);
+            const Register up = in.s0 + in.rise - smaller(shift_a, shift_b);
+            const Register down = larger(shift_a, shift_b) - (in.s0 - in.fall);
             const Register reach = larger(up, down);
             const Register bottom = smaller(a * (count.r[i] - a), b * (count.r[i] - b));
-            // The bound is a rounded number: a hair is added so that it never hides a better boundary.
-            const Register result = ratio.r[i] * bottom - reach * reach * (1.0 + 1e-9);
+            const Register result = ratio.r[i] * bottom - reach * reach * hair;
+            return a <= b ? result : one;
+        }
+
+        // The same by the corners of the hexagon.
+        CODT_INLINE Register sharp_block_room(std::size_t i, const Inside& in, const Block& block) const {
+            const Register one = Register{} + 1.0;
+            const Register a = larger(in.k0, one);
+            const Register b = smaller(in.k1, count.r[i] - one);
+            const Register up = in.rise * block.per_rise;
+            const Register down = in.fall * block.per_fall;
+            const auto room_at = [&](const Register& s, const Register& place) {
+                const Register k = smaller(larger(place, a), b);
+                const Register c = s - k * mean.r[i];
+                return ratio.r[i] * (k * (count.r[i] - k)) - c * c * hair;
+            };
+            const Register top = in.s0 + in.rise;
+            const Register low = in.s0 - in.fall;
+            const Register result = smaller(smaller(room_at(top, in.k0 + up), room_at(top, in.k1 - down)),
+                                            smaller(room_at(low, in.k0 + down), room_at(low, in.k1 - up)));
             return a <= b ? result : one;
         }
     };
 
     static constexpr LaneRows<double, lanes_of_doubles> ones{1.0};
+    // Samples of a block are counted in half the bytes.
+    using Counts = Pack<std::int32_t, Bytes / 2, total_bytes / 2>;
+    static constexpr LaneRows<std::int32_t, lanes_of_doubles> whole_ones{1};
 
     P s, k;
     SideState left, right;
@@ -123,19 +162,28 @@ struct SquaredErrorPass {
         }
     }
 
-    // Takes the boundary behind `passed` samples with sum `total`, of which `count` with sum `sum` are left.
+    // Takes the boundary behind `passed` samples with sum `total`, of which `count` with sum `sum` are left,
+    // for one side or both.
+    template <bool Left, bool Right>
     CODT_INLINE void offer(const P& sum, const P& count, double total, double passed) {
         P room;
-        for (std::size_t i = 0; i < registers; ++i)
-            room.r[i] = smaller(left.room(i, sum.r[i], count.r[i]),
-                                right.room(i, total - sum.r[i], passed - count.r[i]));
+        for (std::size_t i = 0; i < registers; ++i) {
+            if constexpr (Left && Right)
+                room.r[i] = smaller(left.room(i, sum.r[i], count.r[i]),
+                                    right.room(i, total - sum.r[i], passed - count.r[i]));
+            else if constexpr (Left)
+                room.r[i] = left.room(i, sum.r[i], count.r[i]);
+            else
+                room.r[i] = right.room(i, total - sum.r[i], passed - count.r[i]);
+        }
         if (!any_negative(room)) return;
         for (std::size_t i = 0; i < registers; ++i) {
-            left.take(i, sum.r[i], count.r[i]);
-            right.take(i, total - sum.r[i], passed - count.r[i]);
+            if constexpr (Left) left.take(i, sum.r[i], count.r[i]);
+            if constexpr (Right) right.take(i, total - sum.r[i], passed - count.r[i]);
         }
     }
 
+    template <bool Left, bool Right>
     CODT_INLINE void walk(const Stream& stream, std::uint32_t p, const Block& block,
                           const std::uint8_t* bucket, const double* y, double total) {
         P sum = s, count = k;
@@ -145,7 +193,7 @@ struct SquaredErrorPass {
                 add_left(sum, count, bucket[id], y[id]);
                 total += y[id];
             }
-            offer(sum, count, total, p);
+            offer<Left, Right>(sum, count, total, p);
         }
     }
 
@@ -156,30 +204,53 @@ struct SquaredErrorPass {
         std::uint32_t begin = 0;
         for (std::uint32_t number = 0; number < stream.block_count; ++number) {
             const Block& block = stream.blocks[number];
-            P rise, fall, next = k, sum;
+            P rise, fall, next, sum;
             rise.clear();
             fall.clear();
+            Counts counts;
+            counts.clear();
             for (std::uint32_t p = begin; p < block.middle; ++p) {
                 const std::uint32_t id = stream.grouped[p];
-                add_left(rise, next, bucket[id], y[id]);
+                rise.add_scaled(ones[bucket[id]], y[id]);
+                counts.add_row(whole_ones[bucket[id]]);
             }
             for (std::uint32_t p = block.middle; p < block.end; ++p) {
                 const std::uint32_t id = stream.grouped[p];
-                add_left(fall, next, bucket[id], -y[id]);
+                fall.add_scaled(ones[bucket[id]], -y[id]);
+                counts.add_row(whole_ones[bucket[id]]);
             }
+            for (std::size_t i = 0; i < registers; ++i)
+                next.r[i] = k.r[i] + __builtin_convertvector(counts.r[i], Register);
             for (std::size_t i = 0; i < registers; ++i) sum.r[i] = s.r[i] + (rise.r[i] - fall.r[i]);
             const double next_total = total + (block.positive - block.negative);
             const double passed = begin;
             const double next_passed = block.end;
-            offer(sum, next, next_total, next_passed);
+            offer<true, true>(sum, next, next_total, next_passed);
             if (block.several) {
-                P room;
+                const auto on_left = [&](std::size_t i) -> typename SideState::Inside {
+                    return {s.r[i], rise.r[i], fall.r[i], k.r[i], next.r[i]};
+                };
+                const auto on_right = [&](std::size_t i) -> typename SideState::Inside {
+                    return {total - s.r[i], block.positive - rise.r[i], block.negative - fall.r[i],
+                            passed - k.r[i], next_passed - next.r[i]};
+                };
+                P room, other;
                 for (std::size_t i = 0; i < registers; ++i)
-                    room.r[i] = smaller(left.block_room(i, s.r[i], rise.r[i], fall.r[i], k.r[i], next.r[i]),
-                                        right.block_room(i, total - s.r[i], block.positive - rise.r[i],
-                                                         block.negative - fall.r[i], passed - k.r[i],
-                                                         next_passed - next.r[i]));
-                if (any_negative(room)) walk(stream, begin, block, bucket, y, total);
+                    room.r[i] = smaller(left.block_room(i, on_left(i)), right.block_room(i, on_right(i)));
+                if (any_negative(room)) {
+                    for (std::size_t i = 0; i < registers; ++i) {
+                        room.r[i] = left.sharp_block_room(i, on_left(i), block);
+                        other.r[i] = right.sharp_block_room(i, on_right(i), block);
+                    }
+                    const bool walk_left = any_negative(room);
+                    const bool walk_right = any_negative(other);
+                    if (walk_left && walk_right)
+                        walk<true, true>(stream, begin, block, bucket, y, total);
+                    else if (walk_left)
+                        walk<true, false>(stream, begin, block, bucket, y, total);
+                    else if (walk_right)
+                        walk<false, true>(stream, begin, block, bucket, y, total);
+                }
             }
             s = sum;
             k = next;
@@ -261,7 +332,7 @@ class SquaredErrorScanner final : public Scanner {
                                                   std::uint32_t first_group, std::uint32_t groups) {
             std::uint32_t front = begin;
             std::uint32_t back = end;
-            double positive = 0, negative = 0;
+            double positive = 0, negative = 0, largest = 0, least = 0;
             for (std::uint32_t p = begin; p < end; ++p) {
                 // Both places are free, so both are written: there is nothing to branch on.
                 const std::uint32_t id = order[p];
@@ -271,8 +342,11 @@ class SquaredErrorScanner final : public Scanner {
                 back -= !(y > 0);
                 positive += std::max(y, 0.0);
                 negative -= std::min(y, 0.0);
+                largest = std::max(largest, y);
+                least = std::min(least, y);
             }
-            blocks_.items.push_back({front, end, first_group, groups > 1, positive, negative});
+            blocks_.items.push_back({front, end, first_group, groups > 1, positive, negative,
+                                     largest > 0 ? 1 / largest : 0.0, least < 0 ? -1 / least : 0.0});
         });
     }
 
