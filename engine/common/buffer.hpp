@@ -3,28 +3,33 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "common/block_pool.hpp"
 
 namespace codt {
 
 template <class T>
 class Buffer {
+    static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
+
  public:
     // Room for `size` elements; what was there is lost if it has to grow.
     void ensure(std::size_t size) {
         if (size <= size_) return;
-        data_.reset();
+        block_ = {};
         size_ = 0;
-        data_ = std::make_unique_for_overwrite<T[]>(size);
+        block_ = Block(size * sizeof(T));
         size_ = size;
     }
 
     std::size_t size() const { return size_; }
-    T* data() { return data_.get(); }
-    const T* data() const { return data_.get(); }
+    T* data() { return static_cast<T*>(block_.data()); }
+    const T* data() const { return static_cast<const T*>(block_.data()); }
 
  private:
-    std::unique_ptr<T[]> data_;
+    Block block_;
     std::size_t size_ = 0;
 };
 

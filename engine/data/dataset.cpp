@@ -1,33 +1,42 @@
 #include "data/dataset.hpp"
 
+#include <algorithm>
+
 #include "data/radix_sort.hpp"
 
 namespace codt {
 
 Dataset::Dataset(std::span<const double> x, std::uint32_t samples, std::uint32_t features,
                  StopCondition* stop)
-    : samples_(samples), features_(features), values_(features) {
+    : samples_(samples), features_(features) {
+    auto values = std::make_shared<std::vector<Buffer<double>>>(features);
+    values_ = values;
     const std::size_t cells = static_cast<std::size_t>(samples) * features;
     ranks_.ensure(cells);
     orders_.ensure(cells);
     group_ends_.ensure(cells);
-    std::vector<double> column(samples);
+    // Rows are read a few features at a time, which share the lines of the cache.
+    constexpr std::uint32_t together = 8;
+    Buffer<std::uint64_t> keys;
+    keys.ensure(static_cast<std::size_t>(samples) * std::min(together, features));
     SortBuffers buffers;
-    for (std::uint32_t f = 0; f < features; ++f) {
-        for (std::uint32_t i = 0; i < samples; ++i) column[i] = x[static_cast<std::size_t>(i) * features + f];
-        const std::size_t base = static_cast<std::size_t>(f) * samples;
-        const std::span<std::uint32_t> order{orders_.data() + base, samples};
-        std::uint32_t* const rank = ranks_.data() + base;
-        std::uint32_t* const ends = group_ends_.data() + base;
-        sort_order(column, buffers, order, stop);
-        std::uint32_t groups = 0;
-        for (std::uint32_t k = 0; k < samples; ++k) {
-            groups += k == 0 || column[order[k - 1]] < column[order[k]];
-            rank[order[k]] = groups - 1;
-            ends[groups - 1] = k + 1;
+    for (std::uint32_t first = 0; first < features; first += together) {
+        const std::uint32_t count = std::min(together, features - first);
+        for (std::size_t i = 0; i < samples; ++i)
+            for (std::uint32_t j = 0; j < count; ++j)
+                keys.data()[j * std::size_t{samples} + i] = sort_key(x[i * features + first + j]);
+        for (std::uint32_t j = 0; j < count; ++j) {
+            const std::uint32_t f = first + j;
+            const std::span<const std::uint64_t> column{keys.data() + j * std::size_t{samples}, samples};
+            const std::size_t base = static_cast<std::size_t>(f) * samples;
+            std::uint32_t* const order = orders_.data() + base;
+            std::uint32_t* const ends = group_ends_.data() + base;
+            const std::uint32_t groups =
+                rank_column(column, buffers, order, ranks_.data() + base, ends, stop);
+            (*values)[f].ensure(groups);
+            for (std::uint32_t g = 0; g < groups; ++g)
+                (*values)[f].data()[g] = value_of_key(column[order[ends[g] - 1]]);
         }
-        values_[f].resize(groups);
-        for (std::uint32_t g = 0; g < groups; ++g) values_[f][g] = column[order[ends[g] - 1]];
     }
 }
 
@@ -66,7 +75,7 @@ std::uint64_t Dataset::count(std::span<const std::uint32_t> rows) const {
 }
 
 double Dataset::threshold_between(std::uint32_t f, std::uint32_t low, std::uint32_t high) const {
-    return separating_midpoint(values_[f][low], values_[f][high]);
+    return separating_midpoint(values(f)[low], values(f)[high]);
 }
 
 double separating_midpoint(double low, double high) {

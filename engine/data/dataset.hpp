@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -28,12 +29,15 @@ class Dataset {
 
     // Rank of each sample in feature f: an index into values(f).
     std::span<const std::uint32_t> ranks(std::uint32_t f) const { return row(ranks_, f); }
-    std::span<const double> values(std::uint32_t f) const { return values_[f]; }
+    std::span<const double> values(std::uint32_t f) const {
+        const Buffer<double>& values = (*values_)[f];
+        return {values.data(), values.size()};
+    }
     // All samples sorted by feature f (ties in row order).
     std::span<const std::uint32_t> order(std::uint32_t f) const { return row(orders_, f); }
     // Where the samples of each distinct value end in that order.
     std::span<const std::uint32_t> group_end(std::uint32_t f) const {
-        return row(group_ends_, f).first(values_[f].size());
+        return row(group_ends_, f).first((*values_)[f].size());
     }
 
     // The threshold that separates the distinct values of two ranks, low < high: low <= tau < high.
@@ -46,7 +50,7 @@ class Dataset {
     std::size_t bytes() const {
         std::size_t sum =
             (ranks_.size() + orders_.size() + group_ends_.size() + count_.capacity()) * sizeof(std::uint32_t);
-        for (const auto& values : values_) sum += values.capacity() * sizeof(double);
+        for (const auto& values : *values_) sum += values.size() * sizeof(double);
         return sum;
     }
 
@@ -57,7 +61,7 @@ class Dataset {
 
     std::uint32_t samples_;
     std::uint32_t features_;
-    std::vector<std::vector<double>> values_;
+    std::shared_ptr<const std::vector<Buffer<double>>> values_;  // of each feature
     // Features x samples each.
     Buffer<std::uint32_t> ranks_, orders_, group_ends_;
     std::vector<std::uint32_t> count_;  // samples that each row stands for; empty: one each

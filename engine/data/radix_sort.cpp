@@ -3,22 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <numeric>
 #include <utility>
 
 namespace codt {
 
 namespace {
 
-// Bits whose unsigned order is the order of the doubles.
-std::uint64_t sort_key(double value) {
-    const auto bits = std::bit_cast<std::uint64_t>(value + 0.0);  // -0.0 + 0.0 is 0.0
-    constexpr std::uint64_t sign = std::uint64_t{1} << 63;
-    return bits & sign ? ~bits : bits | sign;
-}
-
 constexpr unsigned digit_bits = 8;
-constexpr unsigned digits = 4;
+constexpr unsigned most_digits = 3;
 constexpr std::size_t buckets = std::size_t{1} << digit_bits;
 
 std::size_t digit(std::uint32_t key, unsigned d) {
@@ -26,8 +18,9 @@ std::size_t digit(std::uint32_t key, unsigned d) {
 }
 
 // Sorts `entries` with the help of `other`, which is as long; returns the one that holds the result.
-SortEntry* sort_by_upper_half(SortEntry* entries, SortEntry* other, std::size_t n, StopCondition* stop) {
-    std::array<std::array<std::uint32_t, buckets>, digits> counts{};
+SortEntry* sort_by_digits(SortEntry* entries, SortEntry* other, std::size_t n, unsigned digits,
+                          StopCondition* stop) {
+    std::array<std::array<std::uint32_t, buckets>, most_digits> counts{};
     for (std::size_t i = 0; i < n; ++i)
         for (unsigned d = 0; d < digits; ++d) ++counts[d][digit(entries[i].key, d)];
     for (unsigned d = 0; d < digits; ++d) {
@@ -46,41 +39,56 @@ SortEntry* sort_by_upper_half(SortEntry* entries, SortEntry* other, std::size_t 
     return entries;
 }
 
-// Below this many values the counters cost more than comparisons.
-constexpr std::size_t few = 1024;
+// Below the first number the counters cost more than comparisons; below the second, keys that share two
+// digits are few.
+constexpr std::size_t few = 128;
+constexpr std::size_t many = 4096;
 
 }  // namespace
 
-void sort_order(std::span<const double> column, SortBuffers& buffers, std::span<std::uint32_t> order,
-                StopCondition* stop) {
-    const std::size_t n = column.size();
+std::uint32_t rank_column(std::span<const std::uint64_t> keys, SortBuffers& buffers, std::uint32_t* order,
+                          std::uint32_t* rank, std::uint32_t* ends, StopCondition* stop) {
+    const std::size_t n = keys.size();
     if (stop) stop->check();
-    const auto before = [&](std::uint32_t a, std::uint32_t b) {
-        return column[a] != column[b] ? column[a] < column[b] : a < b;
-    };
-    if (n < few) {
-        std::iota(order.begin(), order.end(), 0u);
-        std::sort(order.begin(), order.end(), before);
-        return;
-    }
     buffers.entries.ensure(n);
     buffers.other.ensure(n);
-    SortEntry* entries = buffers.entries.data();
-    for (std::size_t i = 0; i < n; ++i)
-        entries[i] = {static_cast<std::uint32_t>(sort_key(column[i]) >> 32), static_cast<std::uint32_t>(i)};
-    entries = sort_by_upper_half(entries, buffers.other.data(), n, stop);
-    for (std::size_t i = 0; i < n; ++i) order[i] = entries[i].index;
-    // Values that share their upper half are mostly equal, or few.
-    for (std::size_t first = 0; first < n;) {
-        std::size_t last = first + 1;
-        bool sorted = true;
-        for (; last < n && entries[last].key == entries[first].key; ++last)
-            sorted = sorted && !(column[order[last]] < column[order[last - 1]]);
-        if (!sorted)
-            std::sort(order.begin() + static_cast<std::ptrdiff_t>(first),
-                      order.begin() + static_cast<std::ptrdiff_t>(last), before);
-        first = last;
+    std::uint64_t base = keys[0], largest = keys[0];
+    for (const std::uint64_t key : keys) {
+        base = std::min(base, key);
+        largest = std::max(largest, key);
     }
+    const unsigned digits = n < few ? 0 : n < many ? 2 : 3;
+    const int shift = std::max(
+        0, static_cast<int>(std::bit_width(largest - base)) - static_cast<int>(digits * digit_bits));
+    SortEntry* entries = buffers.entries.data();
+    for (std::uint32_t i = 0; i < n; ++i)
+        entries[i] = {digits == 0 ? 0 : static_cast<std::uint32_t>((keys[i] - base) >> shift), i};
+    if (digits > 0) entries = sort_by_digits(entries, buffers.other.data(), n, digits, stop);
+
+    // Whole keys are compared where the leading bits do not tell; what shares these is mostly equal, or little.
+    const auto before = [&](const SortEntry& a, const SortEntry& b) {
+        return keys[a.index] != keys[b.index] ? keys[a.index] < keys[b.index] : a.index < b.index;
+    };
+    buffers.sorted.ensure(n);
+    std::uint64_t* const sorted = buffers.sorted.data();
+    for (std::size_t k = 0; k < n; ++k) sorted[k] = keys[entries[k].index];
+    for (std::size_t k = 1; k < n; ++k) {
+        if (sorted[k - 1] <= sorted[k]) continue;
+        std::size_t first = k, last = k;
+        while (first > 0 && entries[first - 1].key == entries[k].key) --first;
+        while (last < n && entries[last].key == entries[k].key) ++last;
+        std::sort(entries + first, entries + last, before);
+        for (std::size_t i = first; i < last; ++i) sorted[i] = keys[entries[i].index];
+        k = last - 1;
+    }
+    std::uint32_t groups = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+        groups += k == 0 || sorted[k - 1] != sorted[k];
+        order[k] = entries[k].index;
+        rank[order[k]] = groups - 1;
+        ends[groups - 1] = static_cast<std::uint32_t>(k + 1);
+    }
+    return groups;
 }
 
 }  // namespace codt

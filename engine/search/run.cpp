@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/block_pool.hpp"
 #include "search/search.hpp"
 
 namespace codt {
@@ -72,6 +73,7 @@ RunStatus Search::run(StopCondition& stop, const RunLimits& limits) {
             try {
                 work(worker, outer ? *outer : own, own, outer != nullptr);
             } catch (const std::bad_alloc&) {
+                stop_keeping_blocks();
                 // Half a change of the search tree: its bounds hold, but it cannot go on.
                 const Lock lock(mutex_);
                 failed_ = true;
@@ -148,6 +150,7 @@ void Search::work(Worker& worker, StopCondition& outer, StopCondition& own, bool
         try {
             done = make_branches(job, worker, result, own);
         } catch (const std::bad_alloc&) {
+            stop_keeping_blocks();
             result = AndNode{};
             out_of_memory = true;
         } catch (...) {
@@ -227,6 +230,7 @@ bool Search::improve(Worker& worker, StopCondition& own, Lock& lock) {
     try {
         found = primal_->step(incumbent, worker, own, seconds);
     } catch (const std::bad_alloc&) {  // the search may still do without
+        stop_keeping_blocks();
     } catch (...) {
         error = std::current_exception();
     }

@@ -1,0 +1,104 @@
+#include "common/block_pool.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <new>
+#include <vector>
+
+namespace codt {
+
+namespace {
+
+// Smaller ones are what malloc is good at.
+constexpr std::size_t least_kept_block = std::size_t{16} << 10;
+
+constexpr std::align_val_t alignment{64};
+
+class Pool {
+ public:
+    // The smallest block that is large enough and not much larger, if there is one.
+    std::pair<void*, std::size_t> take(std::size_t bytes) {
+        const std::lock_guard lock(mutex_);
+        auto best = kept_.end();
+        for (auto block = kept_.begin(); block != kept_.end(); ++block)
+            if (block->second >= bytes && block->second <= bytes + bytes / 4 &&
+                (best == kept_.end() || block->second < best->second))
+                best = block;
+        if (best == kept_.end()) return {nullptr, 0};
+        const auto found = *best;
+        kept_.erase(best);
+        sum_ -= found.second;
+        return found;
+    }
+
+    bool keep(void* data, std::size_t bytes) noexcept {
+        const std::lock_guard lock(mutex_);
+        if (stopped_ || sum_ + bytes > most_kept_bytes) return false;
+        try {
+            kept_.emplace_back(data, bytes);
+        } catch (const std::bad_alloc&) {
+            return false;
+        }
+        sum_ += bytes;
+        return true;
+    }
+
+    void stop() noexcept {
+        const std::lock_guard lock(mutex_);
+        for (const auto& [data, bytes] : kept_) ::operator delete(data, alignment);
+        kept_.clear();
+        sum_ = 0;
+        stopped_ = true;
+    }
+
+ private:
+    std::mutex mutex_;
+    std::vector<std::pair<void*, std::size_t>> kept_;
+    std::size_t sum_ = 0;
+    bool stopped_ = false;
+};
+
+// Never destroyed: blocks may be given back while the process ends.
+Pool& pool() {
+    static Pool* const instance = new Pool;
+    return *instance;
+}
+
+// Under a sanitizer every block is its own, so that none is used after it was given back.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool keeps = false;
+#else
+constexpr bool keeps = true;
+#endif
+
+}  // namespace
+
+Block::Block(std::size_t bytes) : bytes_(bytes) {
+    if (bytes == 0) return;
+    if (keeps && bytes >= least_kept_block) {
+        const auto [data, size] = pool().take(bytes);
+        if (data) {
+            data_ = data;
+            bytes_ = size;
+            return;
+        }
+    }
+    try {
+        data_ = ::operator new(bytes, alignment);
+    } catch (const std::bad_alloc&) {
+        stop_keeping_blocks();
+        data_ = ::operator new(bytes, alignment);
+    }
+}
+
+Block::~Block() {
+    if (!data_) return;
+    if (keeps && bytes_ >= least_kept_block && pool().keep(data_, bytes_)) return;
+    ::operator delete(data_, alignment);
+}
+
+void stop_keeping_blocks() noexcept {
+    pool().stop();
+}
+
+}  // namespace codt

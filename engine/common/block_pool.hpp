@@ -1,0 +1,36 @@
+// Large blocks of memory, some of which are kept for the next search when they are given back. To get fresh
+// pages from the operating system costs more than all else that a search of depth two does with them.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+namespace codt {
+
+class Block {
+ public:
+    Block() = default;
+    explicit Block(std::size_t bytes);  // not cleared
+    Block(Block&& other) noexcept
+        : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+    Block& operator=(Block&& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(bytes_, other.bytes_);
+        return *this;
+    }
+    ~Block();
+
+    void* data() const { return data_; }
+
+ private:
+    void* data_ = nullptr;
+    std::size_t bytes_ = 0;  // as allocated, which may be more than was asked for
+};
+
+// To be called when the system has no more memory: gives back what is kept, and keeps nothing from now on.
+void stop_keeping_blocks() noexcept;
+
+// The most that is kept.
+inline constexpr std::size_t most_kept_bytes = std::size_t{32} << 20;
+
+}  // namespace codt
