@@ -192,7 +192,8 @@ class AbsoluteError final : public Objective {
         }
     }
 
-    Stump best_stump(const Dataset& data, std::span<const std::uint32_t> rows, double lambda) const override {
+    Stump best_stump(const Dataset& data, std::span<const std::uint32_t> rows, double lambda,
+                     double enough) const override {
         std::vector<std::uint8_t> here(data.samples(), 0);
         for (const std::uint32_t row : rows) here[row] = 1;
         SortedRows sorted(data_, data_.y.size());
@@ -201,7 +202,7 @@ class AbsoluteError final : public Objective {
         Stump best;
         best.objective = sorted.whole();
         std::vector<std::uint32_t> order;
-        for (std::uint32_t f = 0; f < data.features() && best.objective > lambda; ++f) {
+        for (std::uint32_t f = 0; f < data.features() && best.objective > std::max(lambda, enough); ++f) {
             order.clear();
             for (const std::uint32_t row : data.order(f))
                 if (here[row]) order.push_back(row);

@@ -185,7 +185,8 @@ class CostTupleObjective : public Objective {
         }
     }
 
-    Stump best_stump(const Dataset& data, std::span<const std::uint32_t> rows, double lambda) const override {
+    Stump best_stump(const Dataset& data, std::span<const std::uint32_t> rows, double lambda,
+                     double enough) const override {
         const std::size_t width = cost_.size();
         std::vector<double> total(width, 0.0), left(width), right(width);
         std::vector<std::uint8_t> here(data.samples(), 0);
@@ -198,7 +199,7 @@ class CostTupleObjective : public Objective {
         Stump best;
         best.objective = cost_.loss(total.data());
         for (std::uint32_t f = 0; f < data.features(); ++f) {
-            if (best.objective <= lambda) break;
+            if (best.objective <= std::max(lambda, enough)) break;
             const auto ranks = data.ranks(f);
             std::fill(left.begin(), left.end(), 0.0);
             std::uint32_t last = 0;  // rank of the row before

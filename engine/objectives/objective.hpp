@@ -39,7 +39,7 @@ class Objective {
     // The score of every threshold, lower is better: the impurity that CART minimises (Gini for classes,
     // squared error for numbers) up to a constant. Sets feature rank and split discrepancy (paper, "Limited
     // discrepancy search"). Calls visit once for each feature, in order.
-    using ScoreVisitor = std::function<void(std::uint32_t feature, const std::vector<double>& scores)>;
+    using ScoreVisitor = std::function<void(std::uint32_t feature, std::span<const double> scores)>;
     virtual void split_scores(const Subset& subset, const ScoreVisitor& visit) const = 0;
 
     // The best depth-one subtree of some rows, found by one pass over the sorted order of every feature (used
@@ -50,8 +50,10 @@ class Objective {
         std::uint32_t feature = 0;
         double threshold = 0;
     };
-    virtual Stump best_stump(const Dataset& data, std::span<const std::uint32_t> rows,
-                             double lambda) const = 0;
+    // `enough` is an objective that is known to be attained, or less: the search may end with the first that is
+    // not above it.
+    virtual Stump best_stump(const Dataset& data, std::span<const std::uint32_t> rows, double lambda,
+                             double enough) const = 0;
 
     // For primal heuristics: what each of `rows` would add to the loss of the leaf that holds the rows
     // `fitted`. cost is indexed by row of the data set.

@@ -70,8 +70,10 @@ std::optional<GreedyTree> PrimalHeuristic::step(const GreedyTree& incumbent, Wor
 // The best tree of depth one or two.
 GreedyTree PrimalHeuristic::solve_bottom(const Subset& subset, const FeatureOrder& order,
                                          const Budget& budget, Worker& worker, StopCondition& stop) const {
-    if (budget.depth == 1)
-        return {best_stump_value(*objective_, subset, settings_).allowed, stump_solution()};
+    if (budget.depth == 1) {
+        const double best = best_stump_value(*objective_, subset, settings_).allowed;
+        return {best, stump_solution(best)};
+    }
     const DepthTwoResult result = worker.depth_two.solve(subset, order, budget.leaves, {}, stop);
     return {result.upper, result.solution(*data_, subset)};
 }
@@ -273,7 +275,7 @@ double PrimalHeuristic::evaluate(const SolutionNode& node, const std::vector<std
         case SolutionNode::Kind::leaf:
             return leaf_loss_of_rows(*objective_, *data_, rows);
         case SolutionNode::Kind::stump:
-            return best_allowed_stump(*objective_, *data_, rows, settings_).objective;
+            return best_allowed_stump(*objective_, *data_, rows, settings_, node.objective).objective;
         case SolutionNode::Kind::split:
             break;
     }
@@ -288,7 +290,7 @@ void PrimalHeuristic::costs(const SolutionNode& node, const std::vector<std::uin
     std::uint32_t feature = node.feature;
     double threshold = node.threshold;
     if (node.kind == SolutionNode::Kind::stump) {
-        const auto stump = best_allowed_stump(*objective_, *data_, fitted, settings_);
+        const auto stump = best_allowed_stump(*objective_, *data_, fitted, settings_, node.objective);
         if (!stump.splits) return objective_->leaf_costs(fitted, rows, cost);
         feature = stump.feature;
         threshold = stump.threshold;

@@ -9,7 +9,7 @@ namespace codt {
 namespace {
 
 // Position of every element when sorted ascending, ties by index.
-std::vector<std::uint32_t> positions(const std::vector<double>& scores) {
+std::vector<std::uint32_t> positions(std::span<const double> scores) {
     std::vector<std::uint32_t> sorted(scores.size());
     std::iota(sorted.begin(), sorted.end(), 0u);
     std::stable_sort(sorted.begin(), sorted.end(),
@@ -27,7 +27,7 @@ FeatureOrder order_features(const Objective& objective, const Subset& subset, bo
     if (with_discrepancy) order.discrepancy.resize(subset.features());
     order.threshold.resize(subset.features());
     std::vector<double> best(subset.features(), std::numeric_limits<double>::infinity());
-    objective.split_scores(subset, [&](std::uint32_t f, const std::vector<double>& scores) {
+    objective.split_scores(subset, [&](std::uint32_t f, std::span<const double> scores) {
         if (stop) stop->check();
         if (with_discrepancy) order.discrepancy[f] = positions(scores);
         const auto possible = objective.leaf_limits().thresholds(subset, f);

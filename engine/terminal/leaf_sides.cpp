@@ -42,12 +42,14 @@ StumpValue best_stump_value(const Objective& objective, const Subset& subset,
 double leaf_loss_of_rows(const Objective& objective, const Dataset& data,
                          std::span<const std::uint32_t> rows) {
     // With an infinite penalty nothing is better than a leaf.
-    return objective.best_stump(data, rows, std::numeric_limits<double>::infinity()).objective;
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    return objective.best_stump(data, rows, infinity, infinity).objective;
 }
 
 Objective::Stump best_allowed_stump(const Objective& objective, const Dataset& data,
-                                    std::span<const std::uint32_t> rows, const SearchSettings& settings) {
-    const Objective::Stump stump = objective.best_stump(data, rows, settings.lambda);
+                                    std::span<const std::uint32_t> rows, const SearchSettings& settings,
+                                    double enough) {
+    const Objective::Stump stump = objective.best_stump(data, rows, settings.lambda, enough);
     if (!stump.splits || settings.min_decrease <= 0) return stump;
     const double leaf = leaf_loss_of_rows(objective, data, rows);
     if (settings.allows(leaf, stump.objective)) return stump;

@@ -43,8 +43,9 @@ StumpValue best_stump_value(const Objective& objective, const Subset& subset, co
 double leaf_loss_of_rows(const Objective& objective, const Dataset& data,
                          std::span<const std::uint32_t> rows);
 
-// The best tree of depth at most one on some rows that is allowed.
+// The best tree of depth at most one on some rows that is allowed; `enough` as in Objective::best_stump.
 Objective::Stump best_allowed_stump(const Objective& objective, const Dataset& data,
-                                    std::span<const std::uint32_t> rows, const SearchSettings& settings);
+                                    std::span<const std::uint32_t> rows, const SearchSettings& settings,
+                                    double enough);
 
 }  // namespace codt

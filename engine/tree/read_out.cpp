@@ -23,7 +23,7 @@ class Reader {
             case SolutionNode::Kind::split:
                 return split(node.feature, node.threshold, rows, node.left.get(), node.right.get());
             case SolutionNode::Kind::stump: {
-                const auto stump = best_allowed_stump(objective_, data_, rows, settings_);
+                const auto stump = best_allowed_stump(objective_, data_, rows, settings_, node.objective);
                 if (!stump.splits) return add(rows);
                 return split(stump.feature, stump.threshold, rows, leaf_solution().get(),
                              leaf_solution().get());
@@ -52,6 +52,7 @@ class Reader {
         const auto ranks = data_.ranks(feature);
         const auto values = data_.values(feature);
         std::vector<std::uint32_t> sides[2];
+        for (auto& side : sides) side.reserve(rows.size());
         // Values are compared by their ranks, of which the lower belongs to the lower value.
         std::uint32_t below = 0;
         std::uint32_t above = std::numeric_limits<std::uint32_t>::max();

@@ -16,6 +16,7 @@ struct SolutionNode {
     Kind kind = Kind::leaf;
     std::uint32_t feature = 0;
     double threshold = 0;  // x <= threshold goes left
+    double objective = 0;  // of a stump
     Solution left, right;
 };
 
@@ -24,15 +25,14 @@ inline Solution leaf_solution() {
     return leaf;
 }
 
-inline Solution stump_solution() {
-    static const Solution stump =
-        std::make_shared<const SolutionNode>(SolutionNode{SolutionNode::Kind::stump, 0, 0, {}, {}});
-    return stump;
+inline Solution stump_solution(double objective) {
+    return std::make_shared<const SolutionNode>(
+        SolutionNode{SolutionNode::Kind::stump, 0, 0, objective, {}, {}});
 }
 
 inline Solution split_solution(std::uint32_t feature, double threshold, Solution left, Solution right) {
     return std::make_shared<const SolutionNode>(
-        SolutionNode{SolutionNode::Kind::split, feature, threshold, std::move(left), std::move(right)});
+        SolutionNode{SolutionNode::Kind::split, feature, threshold, 0, std::move(left), std::move(right)});
 }
 
 }  // namespace codt
