@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from codt.limits import count_threads
-from codt.options import ESTIMATOR_OPTIONS, SEARCH_OPTIONS, Task, constraints, refuse_booleans
+from codt.options import ESTIMATOR_OPTIONS, SEARCH_OPTIONS, Task, check_options, constraints, refuse_booleans
 from codt.outcome import Outcome, leaf_outcome, reaches
 from codt.presentation import PresentationMixin
 from codt.problem import Importance, prepare_problem
@@ -104,6 +104,11 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
         self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
+
+    def _validate_params(self) -> None:
+        # As scikit-learn does, which reads the constructor's signature every time: that takes longer than some fits.
+        values = {name: getattr(self, name) for name in self._parameter_constraints if hasattr(self, name)}
+        check_options(self._parameter_constraints, values, type(self).__name__)
 
     def _fit(self, X: ArrayLike, y: ArrayLike, importance: Importance, initial_tree: object) -> Outcome:
         """Run the search and keep what it found, all but the loss and the classes.

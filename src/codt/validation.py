@@ -241,10 +241,14 @@ def as_column(y: object, X: Floats) -> NDArray[Any]:
     """
     if y is None:
         raise ValueError("a supervised search requires y to be passed, but the target y is None.")
-    try:
-        column: NDArray[Any] = column_or_1d(_without_extension(y), warn=True)
-    except ValueError as error:
-        raise ValueError(f"y must be a vector, one entry for each sample. {error}") from error
+    column: NDArray[Any]
+    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuf":
+        column = y
+    else:
+        try:
+            column = column_or_1d(_without_extension(y), warn=True)
+        except ValueError as error:
+            raise ValueError(f"y must be a vector, one entry for each sample. {error}") from error
     if len(column) != len(X):
         raise ValueError(
             f"y has {len(column)} entries, but X has {len(X)} samples; expected one entry for each sample."

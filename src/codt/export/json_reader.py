@@ -90,7 +90,10 @@ def _model(found: object) -> Any:
     n_features = check_whole(document["n_features"], "n_features", 1, MOST_FEATURES)
     make: Any = OptimalTreeClassifier if classification else OptimalTreeRegressor
     model = make(**_parameters(document["parameters"], set(make().get_params())))
-    model._validate_params()
+    try:
+        model._validate_params()
+    except TypeError as error:
+        raise ValueError(f"parameters: {error}") from error
     if document["feature_names"] is not None:
         names = check_list(document["feature_names"], "feature_names", "texts", length=n_features)
         model.feature_names_in_ = np.array([check_text(name, "feature_names") for name in names], dtype=object)
