@@ -119,7 +119,10 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
         refuse_booleans({option.name: getattr(self, option.name) for option in ESTIMATOR_OPTIONS})
         outcome = self._run(X, y, importance, initial_tree, perf_counter())
         # The data have been checked; what is left is to record the number and the names of the features.
-        validate_data(self, X, skip_check_array=True)
+        if type(X) is np.ndarray:
+            self.n_features_in_ = X.shape[1]
+        else:
+            validate_data(self, X, skip_check_array=True)
         self.status_ = outcome.status
         self.tree_ = outcome.tree
         self.penalty_ = outcome.penalty

@@ -241,6 +241,12 @@ def constraints(options: tuple[Option, ...]) -> dict[str, list[Any]]:
 
 
 _DEFAULTS = {option.name: option.default for option in ESTIMATOR_OPTIONS}
+# What is expected of the options that are not switches.
+_NUMBERS = {
+    option.name: option.type
+    for option in ESTIMATOR_OPTIONS
+    if not {"boolean", "verbose"} & set(map(str, option.constraints))
+}
 
 
 def check_options(allowed: dict[str, list[Any]], values: Mapping[str, object], caller: str) -> None:
@@ -273,10 +279,9 @@ def refuse_booleans(values: Mapping[str, object]) -> None:
         ...
     TypeError: max_depth=True: expected int from 0 to 64, got a bool.
     """
-    for option in ESTIMATOR_OPTIONS:
-        value = values.get(option.name)
-        if isinstance(value, bool) and not {"boolean", "verbose"} & set(map(str, option.constraints)):
-            raise TypeError(f"{option.name}={value!r}: expected {option.type}, got a bool.")
+    for name, value in values.items():
+        if isinstance(value, bool) and name in _NUMBERS:
+            raise TypeError(f"{name}={value!r}: expected {_NUMBERS[name]}, got a bool.")
 
 
 Documented = TypeVar("Documented", bound=type)
