@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 
 #include "terminal/blocks.hpp"
@@ -67,6 +68,42 @@ class NarrowOrWideScanner final : public Scanner {
     Scan<std::int16_t> narrow_;
     Scan<std::int32_t> wide_;
     bool is_narrow_ = true;
+};
+
+// The narrowest of three scans that holds the weight of the subset. Weights are whole numbers (see
+// objectives/whole_units.hpp), and 64 bits hold any there are.
+template <template <class> class Scan>
+class FittingScanner final : public Scanner {
+ public:
+    template <class... Args>
+    explicit FittingScanner(std::span<const double> weights, const Args&... args)
+        : weights_(weights), narrow_(args...), wide_(args...), widest_(args...) {}
+
+    std::uint32_t lanes() const override { return chosen_->lanes(); }
+
+    void prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) override {
+        double total = 0;
+        for (const std::uint32_t row : subset.samples()) total += weights_[row];
+        if (total <= std::numeric_limits<std::int16_t>::max())
+            chosen_ = &narrow_;
+        else if (total <= std::numeric_limits<std::int32_t>::max())
+            chosen_ = &wide_;
+        else
+            chosen_ = &widest_;
+        chosen_->prepare(subset, feature_rank);
+    }
+
+    bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left,
+              double* right, StopCondition& stop) override {
+        return chosen_->scan(f, thresholds, lambda, left, right, stop);
+    }
+
+ private:
+    std::span<const double> weights_;
+    Scan<std::int16_t> narrow_;
+    Scan<std::int32_t> wide_;
+    Scan<std::int64_t> widest_;
+    Scanner* chosen_ = &narrow_;
 };
 
 }  // namespace codt
