@@ -561,7 +561,7 @@ std::unique_ptr<Scanner> make_many_class_scanner(std::span<const std::uint16_t> 
 std::unique_ptr<Scanner> make_weighted_many_class_scanner(std::span<const std::uint16_t> labels,
                                                           std::span<const double> weights,
                                                           std::uint32_t classes, KernelPath path) {
-    return std::make_unique<FittingScanner<WeighingScan>>(weights, labels, weights, classes, path);
+    return make_weighted_scanner<WeighingScan>(weights, labels, weights, classes, path);
 }
 
 }  // namespace codt

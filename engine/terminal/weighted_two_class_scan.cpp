@@ -281,7 +281,7 @@ class WeightedScan final : public Scanner {
 }  // namespace
 
 std::unique_ptr<Scanner> make_weighted_two_class_scanner(const TwoClassWeights& data, KernelPath path) {
-    return std::make_unique<FittingScanner<WeightedScan>>(data.weights, data, path);
+    return make_weighted_scanner<WeightedScan>(data.weights, data, path);
 }
 
 }  // namespace codt
