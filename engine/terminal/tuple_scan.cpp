@@ -70,32 +70,82 @@ struct TuplePass {
     using P = Pack<Number, Bytes>;
     static constexpr std::uint32_t lanes = lane_count<Number>;
     static constexpr bool whole = std::is_integral_v<Number>;
+    static constexpr bool sparse = Loss == TupleLoss::all_but_largest;
     // Ones, or all bits, in the lanes in which a sample goes left.
     static constexpr LaneRows<Number, lanes> rows{static_cast<Number>(whole ? -1 : 1)};
 
     Work<Number>& work;
 
+    CODT_INLINE static void add_value(P& entry, const Number* row, Number value) {
+        if constexpr (whole)
+            entry.add_masked(row, value);
+        else
+            entry.add_scaled(row, value);
+    }
+
+    CODT_INLINE void add_entry(Number* table, Number* all, std::uint32_t id, std::size_t column,
+                               Number value) {
+        P entry;
+        entry.load(table + column * lanes);
+        add_value(entry, rows[work.bucket[id]], value);
+        entry.store(table + column * lanes);
+        all[column] = static_cast<Number>(all[column] + value);
+    }
+
+    // Adds one sample.
     CODT_INLINE void add(Number* table, Number* all, std::uint32_t id) {
-        const Number* const row = rows[work.bucket[id]];
-        const auto add_entry = [&](std::size_t column, Number value) {
-            P entry;
-            entry.load(table + column * lanes);
-            if constexpr (whole)
-                entry.add_masked(row, value);
-            else
-                entry.add_scaled(row, value);
-            entry.store(table + column * lanes);
-            all[column] = static_cast<Number>(all[column] + value);
-        };
-        if constexpr (Loss == TupleLoss::all_but_largest) {
-            add_entry(work.columns[id], work.values[id]);
+        if constexpr (sparse) {
+            add_entry(table, all, id, work.columns[id], work.values[id]);
         } else {
             const Number* const values = work.values + static_cast<std::size_t>(id) * work.width;
-            for (std::uint32_t c = 0; c < work.width; ++c) add_entry(c, values[c]);
+            for (std::uint32_t c = 0; c < work.width; ++c) add_entry(table, all, id, c, values[c]);
         }
         if constexpr (Limited) {
             const Number* const loads = work.loads + static_cast<std::size_t>(id) * work.held;
-            for (std::uint32_t c = 0; c < work.held; ++c) add_entry(work.width + c, loads[c]);
+            for (std::uint32_t c = 0; c < work.held; ++c) add_entry(table, all, id, work.width + c, loads[c]);
+        }
+    }
+
+    // Adds the samples of a block to the prefix: entry by entry, or a few at a time, which registers hold.
+    CODT_INLINE void add_block(const std::uint32_t* first, const std::uint32_t* last) {
+        if constexpr (sparse) {
+            for (const std::uint32_t* id = first; id < last; ++id)
+                add_entry(work.prefix, work.all, *id, work.columns[*id], work.values[*id]);
+        } else {
+            std::uint32_t c = 0;
+            for (; c + 4 <= work.width; c += 4) add_columns<4>(first, last, work.values, work.width, c, c);
+            if (c + 2 <= work.width) {
+                add_columns<2>(first, last, work.values, work.width, c, c);
+                c += 2;
+            }
+            if (c < work.width) add_columns<1>(first, last, work.values, work.width, c, c);
+        }
+        if constexpr (Limited)
+            for (std::uint32_t c = 0; c < work.held; ++c)
+                add_columns<1>(first, last, work.loads, work.held, c, work.width + c);
+    }
+
+    // Values from place `from` on of the `stride` that each sample has, to entries from `column` on.
+    template <std::size_t Count>
+    CODT_INLINE void add_columns(const std::uint32_t* id, const std::uint32_t* last, const Number* values,
+                                 std::size_t stride, std::size_t from, std::size_t column) {
+        P entries[Count];
+        Number sums[Count];
+        for (std::size_t c = 0; c < Count; ++c) {
+            entries[c].load(work.prefix + (column + c) * lanes);
+            sums[c] = work.all[column + c];
+        }
+        for (; id < last; ++id) {
+            const Number* const row = rows[work.bucket[*id]];
+            const Number* const own = values + *id * stride + from;
+            for (std::size_t c = 0; c < Count; ++c) {
+                add_value(entries[c], row, own[c]);
+                sums[c] = static_cast<Number>(sums[c] + own[c]);
+            }
+        }
+        for (std::size_t c = 0; c < Count; ++c) {
+            entries[c].store(work.prefix + (column + c) * lanes);
+            work.all[column + c] = sums[c];
         }
     }
 
@@ -196,7 +246,7 @@ struct TuplePass {
                 std::copy_n(work.prefix, width * lanes, work.inside);
                 std::copy_n(work.all, width, work.all_inside);
             }
-            for (std::uint32_t k = begin; k < block.end; ++k) add(work.prefix, work.all, stream.ordered[k]);
+            add_block(stream.ordered + begin, stream.ordered + block.end);
             losses(work.prefix, work.all, at_end);
             offer(best, at_end, work.prefix, work.all);
             if (block.several) {
