@@ -70,6 +70,13 @@ def problem(
     return WeightedInstance(objective, X, y, classes, depth, penalty, weights, costs)
 
 
+def at_the_weight_of_a_leaf(rng: np.random.Generator, instance: WeightedInstance) -> float:
+    """A least weight that some samples just have, or just miss."""
+    weights = rng.permutation(instance.weights)
+    lighter = weights[: rng.integers(1, len(weights))].sum()
+    return max(0.5, float(min(lighter, weights.sum() - lighter)) + float(rng.choice([-0.5, 0.0, 0.5])))
+
+
 @pytest.mark.parametrize("limits", LIMITS, ids=["free", "leaf-size"])
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("total", TOTALS)
@@ -80,6 +87,10 @@ def test_every_width_on_every_path_is_exact(total: int, objective: str, limits: 
         X = random_features(rng, n, int(rng.integers(1, 4)))
         instance = problem(rng, objective, X, int(rng.integers(3, 6)), int(rng.integers(2, 4)), total)
         instance = with_limits(rng, instance, limits)
+        if limits and rng.random() < 0.5:
+            instance = replace(instance, min_leaf_weight=at_the_weight_of_a_leaf(rng, instance))
+        if rng.random() < 0.3:
+            instance = replace(instance, penalty=instance.penalty + float(rng.choice([0.25, 0.7])))
         optimum = optimal_objective(instance)
         for kernel, terminal in itertools.product(KERNELS, ("left-right", "depth-two")):
             bounds = {switch: bool(rng.integers(2)) for switch in SWITCHES}
@@ -109,21 +120,30 @@ def test_every_width_agrees_with_the_generic_scan(total: int, objective: str, li
         assert len(set(found)) == 1, found
 
 
-#: The thresholds that one pass takes, by the weight of all samples.
-LANES = {2**15 - 1: 32, 2**15: 16, 2**31 - 1: 16, 2**31: 8}
+#: The thresholds that one pass takes, by the largest sum of weights, or of costs, which leave one number unused.
+LANES = {
+    "weighted-misclassification": {2**15 - 1: 32, 2**15: 16, 2**31 - 1: 16, 2**31: 8},
+    "cost-sensitive": {2**15 - 2: 32, 2**15 - 1: 16, 2**31 - 2: 16, 2**31 - 1: 8},
+}
 
 
-@pytest.mark.parametrize("total", LANES)
-def test_narrow_numbers_take_more_thresholds_at_once(total: int) -> None:
-    n, features = 200, 2
+@pytest.mark.parametrize(
+    ("objective", "total", "lanes"), [(name, *pair) for name, lanes in LANES.items() for pair in lanes.items()]
+)
+@pytest.mark.parametrize("kernel", KERNELS[1:])
+def test_narrow_numbers_take_more_thresholds_at_once(kernel: str, objective: str, total: int, lanes: int) -> None:
+    n, features, classes = 200, 2, 4
     rng = np.random.default_rng(73)
     X = np.column_stack([rng.permutation(n) for _ in range(features)]).astype(np.float64)
+    y = rng.integers(0, classes, n).astype(np.float64)
     weights = np.ones(n)
     weights[0] += total - n
-    instance = WeightedInstance(
-        "weighted-misclassification", X, rng.integers(0, 4, n).astype(np.float64), 4, 2, 0.0, weights
-    )
-    search = make_search(instance, Settings(terminal="depth-two"))
+    costs = None
+    if objective == "cost-sensitive":
+        costs = 1.0 - np.eye(classes)[y.astype(int)]
+        costs[0, 0] += total - costs[:, 0].sum()
+    instance = WeightedInstance(objective, X, y, classes, 2, 0.0, weights, costs)
+    search = make_search(instance, Settings(terminal="depth-two", kernel=kernel))
     assert run(search) == "optimal"
-    passes = features * -(-(n - 1) // LANES[total])
+    passes = features * -(-(n - 1) // lanes)
     assert search.stats()["scanned_samples"] == passes * n * features
