@@ -22,7 +22,6 @@
 #include <cmath>
 #include <limits>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "terminal/dispatch.hpp"
