@@ -204,13 +204,12 @@ class Misclassification final : public CostTupleObjective<ClassCount> {
     std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel,
                                           const LeafLimits& limits) const override {
         if (kernel.path == KernelPath::scalar) return CostTupleObjective::make_scanner(kernel, limits);
-        if (limits.any())
-            return make_tuple_scanner({TupleLoss::all_but_largest,
-                                       cost().classes,
-                                       {},
-                                       cost().labels,
-                                       std::vector<double>(cost().labels.size(), 1.0)},
-                                      limits, kernel.path);
+        if (limits.any()) {
+            const auto ones = std::make_shared<const std::vector<double>>(cost().labels.size(), 1.0);
+            return make_tuple_scanner(
+                {TupleLoss::all_but_largest, cost().classes, *ones, cost().labels, ones}, limits,
+                kernel.path);
+        }
         if (cost().classes <= 2) return make_two_class_scanner(cost().labels, kernel.path);
         return make_many_class_scanner(cost().labels, cost().classes, kernel.path);
     }

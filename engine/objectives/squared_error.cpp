@@ -88,8 +88,8 @@ class SquaredError final : public CostTupleObjective<Moments> {
         if (limits.any()) {
             std::vector<double> tuples;
             for (const double y : cost().y) tuples.insert(tuples.end(), {1.0, y * y, y});
-            return make_tuple_scanner({TupleLoss::squared_error, 3, {}, {}, std::move(tuples)}, limits,
-                                      kernel.path);
+            const auto kept = std::make_shared<const std::vector<double>>(std::move(tuples));
+            return make_tuple_scanner({TupleLoss::squared_error, 3, *kept, {}, kept}, limits, kernel.path);
         }
         return make_squared_error_scanner(cost().y, kernel.path);
     }

@@ -9,6 +9,7 @@
 #include "objectives/cost_tuple.hpp"
 #include "objectives/targets.hpp"
 #include "objectives/whole_units.hpp"
+#include "terminal/many_class_scan.hpp"
 #include "terminal/tuple_scan.hpp"
 #include "terminal/weighted_two_class_scan.hpp"
 
@@ -42,11 +43,13 @@ class WeightedMisclassification final : public CostTupleObjective<ClassWeight> {
     std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel,
                                           const LeafLimits& limits) const override {
         if (kernel.path == KernelPath::scalar) return CostTupleObjective::make_scanner(kernel, limits);
-        if (cost().classes > 2 || limits.any())
+        if (limits.any())
             return make_tuple_scanner(
                 {TupleLoss::all_but_largest, cost().classes, cost().weights, cost().labels}, limits,
                 kernel.path);
-        return make_weighted_two_class_scanner({cost().labels, cost().weights, {}}, kernel.path);
+        if (cost().classes <= 2)
+            return make_weighted_two_class_scanner({cost().labels, cost().weights, {}}, kernel.path);
+        return make_weighted_many_class_scanner(cost().labels, cost().weights, cost().classes, kernel.path);
     }
 
     bool integral() const override { return true; }

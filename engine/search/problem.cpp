@@ -10,12 +10,6 @@ namespace {
 // Fewer are searched in no time.
 constexpr std::uint32_t least_rows = 200;
 
-// Scans with weights take longer for each row: up to a third with two classes, up to four times with more.
-// Less is no gain.
-std::uint32_t most_different_rows(const Targets& targets) {
-    return static_cast<std::uint32_t>(targets.rows() / (targets.classes <= 2 ? 2 : 6));
-}
-
 bool may_merge(const std::string& objective, const Targets& targets) {
     return objective == "misclassification" && targets.min_leaf_samples <= 1 &&
            targets.min_leaf_weight <= 0 && targets.rows() >= least_rows;
@@ -28,7 +22,8 @@ Problem make_problem(const std::string& objective, std::span<const double> x, co
     const auto rows = static_cast<std::uint32_t>(targets.rows());
     auto data = std::make_shared<const Dataset>(x, rows, static_cast<std::uint32_t>(x.size() / rows), stop);
     if (merge && may_merge(objective, targets)) {
-        if (const auto equal = find_equal_rows(*data, targets.y, most_different_rows(targets))) {
+        // Scans with weights take up to half as long again for each row: where more are different, no gain.
+        if (const auto equal = find_equal_rows(*data, targets.y, rows / 2)) {
             std::vector<double> labels, weights;
             for (std::size_t i = 0; i < equal->first.size(); ++i) {
                 labels.push_back(targets.y[equal->first[i]]);

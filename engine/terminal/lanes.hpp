@@ -27,6 +27,11 @@ inline constexpr std::size_t pack_bytes = 64;
 template <class T>
 inline constexpr std::uint32_t lane_count = pack_bytes / sizeof(T);
 
+// More than any number of its kind that a scan forms.
+template <class T>
+inline constexpr T none =
+    std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
+
 // Bytes of one register on each path.
 inline constexpr std::size_t baseline_bytes = 16;
 inline constexpr std::size_t avx2_bytes = 32;
@@ -90,10 +95,10 @@ struct Pack {
     CODT_INLINE void divide_or_zero(const Pack& a) {
         for (std::size_t i = 0; i < registers; ++i) r[i] = a.r[i] > T{0} ? r[i] / a.r[i] : Register{};
     }
-    // Infinite where `a` is below `least`.
+    // None where `a` is below `least`.
     CODT_INLINE void forbid_below(const Pack& a, T least) {
-        const Register infinite = std::numeric_limits<T>::infinity() - Register{};
-        for (std::size_t i = 0; i < registers; ++i) r[i] = a.r[i] < least ? infinite : r[i];
+        const Register forbidden = none<T> - Register{};
+        for (std::size_t i = 0; i < registers; ++i) r[i] = a.r[i] < least ? forbidden : r[i];
     }
     CODT_INLINE void add(const Pack& a) {
         for (std::size_t i = 0; i < registers; ++i) r[i] += a.r[i];

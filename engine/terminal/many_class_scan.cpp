@@ -10,6 +10,11 @@
 // no other pair can beat the best, in any lane on either side, only counts are needed, and these do not
 // depend on the order inside the block: its samples are grouped by class, and each group is counted in a
 // register. A block that might do better is walked twice, backwards for tail and forwards for head.
+//
+// A sample of weight w counts as w samples. Weights are whole numbers, so integers hold them: of 16 bits
+// where the weight of all samples of the subset fits, else of 32, else of 64 (any weights there are). Sums of
+// a head and a tail of one class may pass that weight, but their distance to the best found does not, and
+// lanes that wrap around still have the right distance.
 #include "terminal/many_class_scan.hpp"
 
 #include <algorithm>
@@ -37,10 +42,14 @@ struct Block {
     bool several;  // more than one group of equal values
 };
 
+// Whether the counters count samples or sum up weights.
+enum class Counting { samples, weights };
+
 // One second feature's order.
-template <class Int>
+template <class Int, Counting What>
 struct Stream {
-    using Id = std::make_unsigned_t<Int>;
+    // As many samples as a counter can hold, unless some weigh nothing.
+    using Id = std::conditional_t<What == Counting::samples, std::make_unsigned_t<Int>, std::uint32_t>;
     const std::uint32_t* ordered;    // ids in sorted order
     const std::uint32_t* group_end;  // where its groups of equal values end
     const std::uint16_t* labels;     // class of each id
@@ -48,10 +57,11 @@ struct Stream {
     const Run* runs;                 // of all blocks
     const Block* blocks;
     std::uint32_t block_count;
+    const Int* weights;  // of each id, if they are counted
 };
 
-// What is known of one class, a row of lanes each. The totals are fixed by the thresholds, the others change
-// during a pass.
+// What is known of one class, a row of lanes each; samples stand for their weights if these are counted. The
+// totals are fixed by the thresholds, the others change during a pass.
 template <class Int>
 struct alignas(pack_bytes) ClassRows {
     static constexpr std::uint32_t lanes = lane_count<Int>;
@@ -74,11 +84,13 @@ struct alignas(pack_bytes) Best {
     Int left_leaf[lane_count<Int>], right_leaf[lane_count<Int>];  // by a leaf: tail(0)
 };
 
-template <class Int, std::size_t Bytes>
+template <class Int, Counting What, std::size_t Bytes>
 struct ManyClassPass {
     using P = Pack<Int, Bytes>;
+    using Stream = codt::Stream<Int, What>;
     static constexpr std::uint32_t lanes = lane_count<Int>;
     static constexpr LaneRows<Int, lanes> plus{1}, minus{-1};
+    static constexpr bool weighted = What == Counting::weights;
 
     // One number per lane on each side.
     struct Both {
@@ -106,6 +118,27 @@ struct ManyClassPass {
     };
 
     Both best;
+
+    CODT_INLINE static Int weight_of([[maybe_unused]] const Stream& stream,
+                                     [[maybe_unused]] std::uint32_t id) {
+        if constexpr (weighted)
+            return stream.weights[id];
+        else
+            return 1;
+    }
+    // A sample of this bucket and weight comes to a count, or leaves it. All bits of minus one are set.
+    CODT_INLINE static void enter(P& count, std::uint8_t bucket, [[maybe_unused]] Int weight) {
+        if constexpr (weighted)
+            count.add_masked(minus[bucket], weight);
+        else
+            count.add_row(plus[bucket]);
+    }
+    CODT_INLINE static void leave(P& count, std::uint8_t bucket, [[maybe_unused]] Int weight) {
+        if constexpr (weighted)
+            count.add_masked(minus[bucket], static_cast<Int>(-weight));
+        else
+            count.add_row(minus[bucket]);
+    }
 
     // Samples of a class behind a place, given the left side's count before it and that of both sides.
     CODT_INLINE static void behind(const ClassRows<Int>& rows, const Int* count, Int passed, Both& rest) {
@@ -195,7 +228,7 @@ struct ManyClassPass {
 
     // Visits the boundaries inside a block: from its end with the tail there back to its start, and forth
     // again.
-    CODT_INLINE void walk(const Stream<Int>& stream, std::uint32_t begin, const Block& block,
+    CODT_INLINE void walk(const Stream& stream, std::uint32_t begin, const Block& block,
                           const std::uint8_t* bucket, ClassTable<Int>& table, Both head, Both tail) {
         Both tails[block_size];
         for (std::uint32_t k = block.end; k-- > begin;) {
@@ -203,10 +236,11 @@ struct ManyClassPass {
             const std::uint32_t id = stream.ordered[k];
             ClassRows<Int>& rows = table[stream.labels[id]];
             P count;
+            const Int weight = weight_of(stream, id);
             count.load(rows.count);
-            count.add_row(minus[bucket[id]]);
+            leave(count, bucket[id], weight);
             count.store(rows.count);
-            --rows.passed;
+            rows.passed = static_cast<Int>(rows.passed - weight);
             Both rest;
             rest.left.load(rows.left_total);
             rest.left.subtract(count);
@@ -220,12 +254,14 @@ struct ManyClassPass {
             for (; k < *group; ++k) {
                 const std::uint32_t id = stream.ordered[k];
                 ClassRows<Int>& rows = table[stream.labels[id]];
+                const Int weight = weight_of(stream, id);
                 Both count;
                 count.left.load(rows.count);
-                count.left.add_row(plus[bucket[id]]);
+                enter(count.left, bucket[id], weight);
                 count.left.store(rows.count);
+                rows.passed = static_cast<Int>(rows.passed + weight);
                 count.right = count.left;
-                count.right.subtract_from(++rows.passed);
+                count.right.subtract_from(rows.passed);
                 head.maximum(count);
             }
             offer(head, tails[k - 1 - begin]);
@@ -233,7 +269,7 @@ struct ManyClassPass {
     }
 
     // Counts the samples of a block; `head` is the largest of its classes at its end.
-    CODT_INLINE static void count_block(const Stream<Int>& stream, const Run* run, const Run* last,
+    CODT_INLINE static void count_block(const Stream& stream, const Run* run, const Run* last,
                                         std::uint32_t k, const std::uint8_t* bucket, ClassTable<Int>& table,
                                         Both& head) {
         head.clear();
@@ -241,17 +277,22 @@ struct ManyClassPass {
             ClassRows<Int>& rows = table[run->label];
             Both count;
             count.left.load(rows.count);
-            for (const std::uint32_t stop = k + run->length; k < stop; ++k)
-                count.left.add_row(plus[bucket[stream.grouped[k]]]);
+            [[maybe_unused]] Int passed = 0;
+            for (const std::uint32_t stop = k + run->length; k < stop; ++k) {
+                const std::uint32_t id = stream.grouped[k];
+                enter(count.left, bucket[id], weight_of(stream, id));
+                if constexpr (weighted) passed = static_cast<Int>(passed + weight_of(stream, id));
+            }
             count.left.store(rows.count);
-            rows.passed = static_cast<Int>(rows.passed + static_cast<Int>(run->length));
+            if constexpr (!weighted) passed = static_cast<Int>(run->length);
+            rows.passed = static_cast<Int>(rows.passed + passed);
             count.right = count.left;
             count.right.subtract_from(rows.passed);
             head.maximum(count);
         }
     }
 
-    CODT_INLINE void run(const Stream<Int>& stream, const std::uint8_t* bucket, ClassTable<Int>& table) {
+    CODT_INLINE void run(const Stream& stream, const std::uint8_t* bucket, ClassTable<Int>& table) {
         const P zero{};
         for (ClassRows<Int>& rows : table) {
             zero.store(rows.count);
@@ -295,12 +336,12 @@ struct ManyClassPass {
     }
 };
 
-template <class Int>
+template <class Int, Counting What>
 struct ManyClassKernel {
     template <std::size_t Bytes>
-    CODT_INLINE static void run(const Stream<Int>* stream, const std::uint8_t* bucket, ClassTable<Int>* table,
-                                Best<Int>* best) {
-        ManyClassPass<Int, Bytes> pass;
+    CODT_INLINE static void run(const Stream<Int, What>* stream, const std::uint8_t* bucket,
+                                ClassTable<Int>* table, Best<Int>* best) {
+        ManyClassPass<Int, What, Bytes> pass;
         pass.best.left.load(best->left);
         pass.best.right.load(best->right);
         pass.run(*stream, bucket, *table);
@@ -309,21 +350,25 @@ struct ManyClassKernel {
     }
 };
 
-template <class Int>
-class ManyClassScan {
+template <class Int, Counting What>
+class ManyClassScan final : public Scanner {
  public:
-    static constexpr std::uint32_t lanes = lane_count<Int>;
+    static constexpr std::uint32_t width = lane_count<Int>;
 
-    ManyClassScan(std::span<const std::uint16_t> labels, std::uint32_t classes, KernelPath path)
-        : labels_(labels), local_class_(classes), pass_(kernel(path)) {}
+    // `weights` are not looked at if samples are counted.
+    ManyClassScan(std::span<const std::uint16_t> labels, std::span<const double> weights,
+                  std::uint32_t classes, KernelPath path)
+        : labels_(labels), weights_(weights), local_class_(classes), pass_(kernel(path)) {}
 
-    void prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) {
+    std::uint32_t lanes() const override { return width; }
+
+    void prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) override {
         subset_ = &subset;
         size_ = subset.size();
         const std::uint32_t features = subset.features();
         const std::size_t cells = static_cast<std::size_t>(size_) * features;
         grouped_.ensure(cells);
-        read_labels(subset);
+        read_samples(subset);
 
         runs_.clear();
         blocks_.clear();
@@ -338,40 +383,48 @@ class ManyClassScan {
             streams_.push_back({subset.order(f).data(), subset.group_end(f).data(), label_.data(),
                                 grouped_.data() + static_cast<std::size_t>(f) * size_,
                                 runs_.data() + first_[f].run, blocks_.data() + first_[f].block,
-                                static_cast<std::uint32_t>(first_[f + 1].block - first_[f].block)});
+                                static_cast<std::uint32_t>(first_[f + 1].block - first_[f].block),
+                                weight_.data()});
         });
     }
 
     bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left,
-              double* right, StopCondition& stop) {
+              double* right, StopCondition& stop) override {
         Best<Int> best{};
         take_sides(f, thresholds, best);
         for (std::size_t j = 0; j < thresholds.size(); ++j) {
-            const double n = subset_->group_end(f)[thresholds[j]];
+            const double n = left_weight_[j];
             best.left[j] = std::max(best.left[j], correct(n, left[j] - lambda));
-            best.right[j] = std::max(best.right[j], correct(size_ - n, right[j] - lambda));
+            best.right[j] = std::max(best.right[j], correct(total_ - n, right[j] - lambda));
         }
-        for (const Stream<Int>& stream : streams_) {
+        for (const Stream<Int, What>& stream : streams_) {
             if (stop.reached_after(size_)) return false;
             pass_(&stream, buckets_.data(), &table_, &best);
         }
-        const auto ends = subset_->group_end(f);
         for (std::size_t j = 0; j < thresholds.size(); ++j) {
-            const double n = ends[thresholds[j]];
-            const double m = size_ - n;
-            left[j] = std::min({left[j], n - best.left_leaf[j], n - best.left[j] + lambda});
-            right[j] = std::min({right[j], m - best.right_leaf[j], m - best.right[j] + lambda});
+            const double n = left_weight_[j];
+            const double m = total_ - n;
+            const auto errors = [](double all, Int most) { return all - static_cast<double>(most); };
+            left[j] = std::min({left[j], errors(n, best.left_leaf[j]), errors(n, best.left[j]) + lambda});
+            right[j] = std::min({right[j], errors(m, best.right_leaf[j]), errors(m, best.right[j]) + lambda});
         }
         return true;
     }
 
  private:
-    using Id = std::make_unsigned_t<Int>;
-    using Kernel = void (*)(const Stream<Int>*, const std::uint8_t*, ClassTable<Int>*, Best<Int>*);
+    using Id = typename Stream<Int, What>::Id;
+    using Kernel = void (*)(const Stream<Int, What>*, const std::uint8_t*, ClassTable<Int>*, Best<Int>*);
+    static constexpr bool weighted = What == Counting::weights;
 
     static Kernel kernel(KernelPath path) {
-        return kernel_function<ManyClassKernel<Int>, const Stream<Int>*, const std::uint8_t*,
+        return kernel_function<ManyClassKernel<Int, What>, const Stream<Int, What>*, const std::uint8_t*,
                                ClassTable<Int>*, Best<Int>*>(path);
+    }
+    Int weight_of([[maybe_unused]] std::uint32_t id) const {
+        if constexpr (weighted)
+            return weight_[id];
+        else
+            return 1;
     }
 
     // Correct samples out of n for a known number of errors that some split attains.
@@ -379,13 +432,15 @@ class ManyClassScan {
         return errors < n ? static_cast<Int>(n - std::max(0.0, std::ceil(errors))) : Int{0};
     }
 
-    // Classes that occur in the subset, numbered from zero; the others would only cost time.
-    void read_labels(const Subset& subset) {
+    // Weights, and the classes that occur in the subset, numbered from zero; the others would only cost time.
+    void read_samples(const Subset& subset) {
         constexpr std::uint16_t unseen = 0xffff;
         std::fill(local_class_.begin(), local_class_.end(), unseen);
         label_.resize(size_);
+        weight_.resize(weighted ? size_ : 0);
         totals_.clear();
         const auto samples = subset.samples();
+        std::int64_t total = 0;
         for (std::uint32_t id = 0; id < size_; ++id) {
             std::uint16_t& local = local_class_[labels_[samples[id]]];
             if (local == unseen) {
@@ -393,8 +448,11 @@ class ManyClassScan {
                 totals_.push_back(0);
             }
             label_[id] = local;
-            ++totals_[local];
+            if constexpr (weighted) weight_[id] = static_cast<Int>(weights_[samples[id]]);
+            totals_[local] += weight_of(id);
+            total += weight_of(id);
         }
+        total_ = static_cast<double>(total);
         table_.resize(totals_.size());
     }
 
@@ -430,61 +488,80 @@ class ManyClassScan {
     void take_sides(std::uint32_t f, std::span<const std::uint32_t> thresholds, Best<Int>& best) {
         const auto ends = subset_->group_end(f);
         const auto order = subset_->order(f);
-        std::vector<std::uint32_t>& seen = class_start_;
-        seen.assign(totals_.size(), 0);
+        seen_.assign(totals_.size(), 0);
         buckets_.resize(size_);
         std::uint32_t k = 0;
         for (std::size_t j = 0; j < thresholds.size(); ++j) {
             for (; k < ends[thresholds[j]]; ++k) {
                 const std::uint32_t id = order[k];
-                ++seen[label_[id]];
+                seen_[label_[id]] += weight_of(id);
                 buckets_[id] = static_cast<std::uint8_t>(j);
             }
+            std::int64_t weight = 0;
             Int left_leaf = 0, right_leaf = 0;
             for (std::size_t c = 0; c < totals_.size(); ++c) {
-                const Int left = static_cast<Int>(seen[c]);
-                const Int right = static_cast<Int>(totals_[c] - seen[c]);
+                const Int left = static_cast<Int>(seen_[c]);
+                const Int right = static_cast<Int>(totals_[c] - seen_[c]);
+                weight += left;
                 table_[c].left_total[j] = left;
                 table_[c].right_total[j] = right;
                 left_leaf = std::max(left_leaf, left);
                 right_leaf = std::max(right_leaf, right);
             }
+            left_weight_[j] = static_cast<double>(weight);
             best.left_leaf[j] = best.left[j] = left_leaf;
             best.right_leaf[j] = best.right[j] = right_leaf;
         }
         for (; k < size_; ++k) buckets_[order[k]] = static_cast<std::uint8_t>(thresholds.size());
         // Lanes without a threshold must never ask for a walk.
-        for (std::size_t j = thresholds.size(); j < lanes; ++j) {
-            best.left[j] = best.right[j] = static_cast<Int>(size_);
+        for (std::size_t j = thresholds.size(); j < width; ++j) {
+            best.left[j] = best.right[j] = static_cast<Int>(total_);
             for (std::size_t c = 0; c < totals_.size(); ++c)
                 table_[c].left_total[j] = table_[c].right_total[j] = 0;
         }
     }
 
     std::span<const std::uint16_t> labels_;
+    std::span<const double> weights_;
     std::vector<std::uint16_t> local_class_;
     Kernel pass_;
     const Subset* subset_ = nullptr;
     std::uint32_t size_ = 0;
+    double total_ = 0;  // weight of the subset
+    double left_weight_[width];
     Buffer<Id> grouped_;
     std::vector<std::uint16_t> label_;
+    std::vector<Int> weight_;
     std::vector<std::uint8_t> buckets_;
     std::vector<Run> runs_;
     std::vector<Block> blocks_;
     struct First {
         std::size_t run, block;
     };
-    std::vector<First> first_;  // per feature
-    std::vector<std::uint32_t> totals_, class_start_;
-    std::vector<Stream<Int>> streams_;
+    std::vector<First> first_;                 // per feature
+    std::vector<std::int64_t> totals_, seen_;  // of each class
+    std::vector<std::uint32_t> class_start_;
+    std::vector<Stream<Int, What>> streams_;
     ClassTable<Int> table_;
 };
+
+template <class Int>
+using CountingScan = ManyClassScan<Int, Counting::samples>;
+template <class Int>
+using WeighingScan = ManyClassScan<Int, Counting::weights>;
 
 }  // namespace
 
 std::unique_ptr<Scanner> make_many_class_scanner(std::span<const std::uint16_t> labels, std::uint32_t classes,
                                                  KernelPath path) {
-    return std::make_unique<NarrowOrWideScanner<ManyClassScan>>(labels, classes, path);
+    return std::make_unique<NarrowOrWideScanner<CountingScan>>(labels, std::span<const double>{}, classes,
+                                                               path);
+}
+
+std::unique_ptr<Scanner> make_weighted_many_class_scanner(std::span<const std::uint16_t> labels,
+                                                          std::span<const double> weights,
+                                                          std::uint32_t classes, KernelPath path) {
+    return make_weighted_scanner<WeighingScan>(weights, labels, weights, classes, path);
 }
 
 }  // namespace codt

@@ -1,4 +1,4 @@
-// Solve-D1 (paper, Alg. 4) for any cost tuples of 64-bit floats, eight thresholds at once.
+// Solve-D1 (paper, Alg. 4) for any cost tuples, many thresholds at once.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,11 @@
 namespace codt {
 
 enum class TupleLoss {
+    // Of whole numbers, see objectives/whole_units.hpp.
     all_but_largest,  // the sum of the entries less the largest one: weighted misclassification
     least,            // the least entry: costs of predictions
-    squared_error,    // c1 - (c2^2 + c3^2 + ...) / c0
+    // Of any.
+    squared_error,  // c1 - (c2^2 + c3^2 + ...) / c0
 };
 
 struct TupleData {
@@ -22,10 +24,10 @@ struct TupleData {
     std::uint32_t width;                     // entries of a tuple
     std::span<const double> values;          // rows x width; with `columns`, one a row
     std::span<const std::uint16_t> columns;  // which entry of its tuple is not zero; for all_but_largest only
-    std::vector<double> own_values = {};     // instead of `values`, for the scanner to keep
+    std::shared_ptr<const std::vector<double>> own_values = {};  // of `values`, for the scanner to keep
 };
 
 // The spans and the limits must outlive the scanner.
-std::unique_ptr<Scanner> make_tuple_scanner(TupleData data, const LeafLimits& limits, KernelPath path);
+std::unique_ptr<Scanner> make_tuple_scanner(const TupleData& data, const LeafLimits& limits, KernelPath path);
 
 }  // namespace codt

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <type_traits>
 #include <vector>
 
@@ -279,43 +278,10 @@ class WeightedScan final : public Scanner {
     double total_unavoidable_ = 0;
 };
 
-// The narrowest scan that holds the weight of the subset.
-class FittingScanner final : public Scanner {
- public:
-    FittingScanner(const TwoClassWeights& data, KernelPath path)
-        : weights_(data.weights), narrow_(data, path), wide_(data, path), widest_(data, path) {}
-
-    std::uint32_t lanes() const override { return chosen_->lanes(); }
-
-    void prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) override {
-        double total = 0;
-        for (const std::uint32_t row : subset.samples()) total += weights_[row];
-        if (total <= std::numeric_limits<std::int16_t>::max())
-            chosen_ = &narrow_;
-        else if (total <= std::numeric_limits<std::int32_t>::max())
-            chosen_ = &wide_;
-        else
-            chosen_ = &widest_;
-        chosen_->prepare(subset, feature_rank);
-    }
-
-    bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left,
-              double* right, StopCondition& stop) override {
-        return chosen_->scan(f, thresholds, lambda, left, right, stop);
-    }
-
- private:
-    std::span<const double> weights_;
-    WeightedScan<std::int16_t> narrow_;
-    WeightedScan<std::int32_t> wide_;
-    WeightedScan<std::int64_t> widest_;
-    Scanner* chosen_ = &narrow_;
-};
-
 }  // namespace
 
 std::unique_ptr<Scanner> make_weighted_two_class_scanner(const TwoClassWeights& data, KernelPath path) {
-    return std::make_unique<FittingScanner>(data, path);
+    return make_weighted_scanner<WeightedScan>(data.weights, data, path);
 }
 
 }  // namespace codt
