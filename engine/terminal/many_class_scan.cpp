@@ -18,6 +18,7 @@
 #include "terminal/many_class_scan.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <type_traits>
 #include <vector>
@@ -465,9 +466,21 @@ class ManyClassScan final : public Scanner {
         for_each_block(subset.group_end(f), [&](std::uint32_t begin, std::uint32_t end,
                                                 std::uint32_t first_group, std::uint32_t groups) {
             const std::size_t block_first = runs_.size();
-            for (std::uint32_t k = begin; k < end; ++k) {
-                const std::uint32_t c = label_[order[k]];
-                if (start[c]++ == 0) runs_.push_back({c, 0});
+            if (start.size() <= 64) {
+                // Classes as bits: nothing to branch on for every sample.
+                std::uint64_t present = 0;
+                for (std::uint32_t k = begin; k < end; ++k) {
+                    const std::uint32_t c = label_[order[k]];
+                    ++start[c];
+                    present |= std::uint64_t{1} << c;
+                }
+                for (; present != 0; present &= present - 1)
+                    runs_.push_back({static_cast<std::uint32_t>(std::countr_zero(present)), 0});
+            } else {
+                for (std::uint32_t k = begin; k < end; ++k) {
+                    const std::uint32_t c = label_[order[k]];
+                    if (start[c]++ == 0) runs_.push_back({c, 0});
+                }
             }
             std::uint32_t position = begin;
             for (std::size_t r = block_first; r < runs_.size(); ++r) {
