@@ -51,22 +51,27 @@ class Reader {
                        const SolutionNode* left, const SolutionNode* right) {
         const auto ranks = data_.ranks(feature);
         const auto values = data_.values(feature);
+        // Values are compared by their ranks, of which the lower belongs to the lower value. Without a branch:
+        // every row is written to both sides and counted on one.
+        const auto lefts =
+            static_cast<std::uint32_t>(std::upper_bound(values.begin(), values.end(), threshold) - values.begin());
         std::vector<std::uint32_t> sides[2];
-        for (auto& side : sides) side.reserve(rows.size());
-        // Values are compared by their ranks, of which the lower belongs to the lower value.
+        for (auto& side : sides) side.resize(rows.size());
+        std::size_t count[2] = {0, 0};
         std::uint32_t below = 0;
         std::uint32_t above = std::numeric_limits<std::uint32_t>::max();
         for (const std::uint32_t row : rows) {
             const std::uint32_t rank = ranks[row];
-            const bool left_side = values[rank] <= threshold;
-            sides[left_side ? 0 : 1].push_back(row);
-            if (left_side)
-                below = std::max(below, rank);
-            else
-                above = std::min(above, rank);
+            const bool on_left = rank < lefts;
+            sides[0][count[0]] = sides[1][count[1]] = row;
+            count[0] += on_left;
+            count[1] += !on_left;
+            below = std::max(below, on_left ? rank : 0u);
+            above = std::min(above, on_left ? above : rank);
         }
-        if (sides[0].empty() || sides[1].empty())
+        if (count[0] == 0 || count[1] == 0)
             throw std::logic_error("codt internal error: a split that separates nothing");
+        for (int side = 0; side < 2; ++side) sides[side].resize(count[side]);
         const std::int32_t index = add(rows);
         const auto i = static_cast<std::size_t>(index);
         tree.feature[i] = static_cast<std::int32_t>(feature);
