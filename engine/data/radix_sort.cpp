@@ -58,14 +58,15 @@ std::uint32_t rank_column(std::span<const std::uint64_t> keys, SortBuffers& buff
         largest = std::max(largest, key);
     }
     const unsigned digits = n < few ? 0 : n < many ? 2 : 3;
-    const int shift = std::max(
-        0, static_cast<int>(std::bit_width(largest - base)) - static_cast<int>(digits * digit_bits));
+    const int shift =
+        std::max(0, static_cast<int>(std::bit_width(largest - base)) - static_cast<int>(digits * digit_bits));
     SortEntry* entries = buffers.entries.data();
     for (std::uint32_t i = 0; i < n; ++i)
         entries[i] = {digits == 0 ? 0 : static_cast<std::uint32_t>((keys[i] - base) >> shift), i};
     if (digits > 0) entries = sort_by_digits(entries, buffers.other.data(), n, digits, stop);
 
-    // Whole keys are compared where the leading bits do not tell; what shares these is mostly equal, or little.
+    // Whole keys are compared where the leading bits do not tell; what shares these is mostly equal, or
+    // little.
     const auto before = [&](const SortEntry& a, const SortEntry& b) {
         return keys[a.index] != keys[b.index] ? keys[a.index] < keys[b.index] : a.index < b.index;
     };

@@ -34,8 +34,8 @@ struct SortBuffers {
 };
 
 // Sorts the indices of `keys`, ties in their original order: writes them to `order`, the rank of every index
-// among the different keys to `rank`, and to `ends` where the indices of each rank end in `order`. Returns the
-// number of different keys. `stop`, if given, is asked between the passes and ends them with Stopped.
+// among the different keys to `rank`, and to `ends` where the indices of each rank end in `order`. Returns
+// the number of different keys. `stop`, if given, is asked between the passes and ends them with Stopped.
 std::uint32_t rank_column(std::span<const std::uint64_t> keys, SortBuffers& buffers, std::uint32_t* order,
                           std::uint32_t* rank, std::uint32_t* ends, StopCondition* stop = nullptr);
 

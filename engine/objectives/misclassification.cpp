@@ -63,7 +63,8 @@ class TwoClassStumps {
     }
 
  private:
-    std::vector<std::int8_t> step_;  // of each row: one for the first class, minus one for the second, or zero
+    std::vector<std::int8_t>
+        step_;  // of each row: one for the first class, minus one for the second, or zero
     std::int32_t total_[2] = {0, 0};
 };
 
@@ -117,7 +118,7 @@ class ClassStumps {
 };
 
 template <class Stumps>
-Objective::Stump best_stump_by(Stumps stumps, const Dataset& data, double lambda, double enough) {
+Objective::Stump best_stump_by(Stumps&& stumps, const Dataset& data, double lambda, double enough) {
     const double size = stumps.size();
     Objective::Stump best;
     best.objective = size - stumps.leaf();
@@ -138,8 +139,7 @@ Objective::Stump best_stump_by(Stumps stumps, const Dataset& data, double lambda
     const auto order = data.order(best.feature);
     std::uint32_t k = data.group_end(best.feature)[place.group];
     while (!stumps.here(order[k])) ++k;
-    best.threshold =
-        data.threshold_between(best.feature, place.group, data.ranks(best.feature)[order[k]]);
+    best.threshold = data.threshold_between(best.feature, place.group, data.ranks(best.feature)[order[k]]);
     return best;
 }
 
@@ -186,7 +186,8 @@ class Misclassification final : public CostTupleObjective<ClassCount> {
     Stump best_stump(const Dataset& data, std::span<const std::uint32_t> rows, double lambda,
                      double enough) const override {
         if (leaf_limits().any()) return CostTupleObjective::best_stump(data, rows, lambda, enough);
-        if (cost().classes <= 2) return best_stump_by(TwoClassStumps(cost().labels, rows), data, lambda, enough);
+        if (cost().classes <= 2)
+            return best_stump_by(TwoClassStumps(cost().labels, rows), data, lambda, enough);
         return best_stump_by(ClassStumps(cost().labels, cost().classes, rows), data, lambda, enough);
     }
 

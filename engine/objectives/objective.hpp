@@ -50,8 +50,8 @@ class Objective {
         std::uint32_t feature = 0;
         double threshold = 0;
     };
-    // `enough` is an objective that is known to be attained, or less: the search may end with the first that is
-    // not above it.
+    // `enough` is an objective that is known to be attained, or less: the search may end with the first that
+    // is not above it.
     virtual Stump best_stump(const Dataset& data, std::span<const std::uint32_t> rows, double lambda,
                              double enough) const = 0;
 

@@ -187,8 +187,8 @@ void Children::order_by(const std::vector<Criterion>* priority) {
 std::size_t Children::bytes() const {
     return children_.capacity() * sizeof(Child) + worst_.bytes() + by_priority_.bytes() + by_lower_.bytes() +
            (unused_.capacity() + first_of_track_.capacity()) * sizeof(Slot) +
-           closed_at_feature_.capacity() * sizeof(double) +
-           possible_.capacity() * sizeof(possible_[0]) + outermost_.capacity() * sizeof(Outermost);
+           closed_at_feature_.capacity() * sizeof(double) + possible_.capacity() * sizeof(possible_[0]) +
+           outermost_.capacity() * sizeof(Outermost);
 }
 
 void Children::evaluate(std::uint32_t track, const std::vector<EvaluatedSplit>& splits, double cutoff,
@@ -491,7 +491,8 @@ bool Children::survives(OpenInterval& interval, double& lower, double cutoff, bo
     if (!shrink) return true;
     const std::uint32_t first = interval.first, last = interval.last;
     const bool left = shrink_interval(interval, target - lambda, worst_);
-    if (!left || interval.first != first || interval.last != last) note_closed(interval.feature, target, target);
+    if (!left || interval.first != first || interval.last != last)
+        note_closed(interval.feature, target, target);
     return left;
 }
 

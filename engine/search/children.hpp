@@ -138,8 +138,9 @@ class Children {
     // The same for the features of one of them.
     FeatureBounds::Lower inherited(const FeatureBounds& known, Slot interval, std::uint32_t t, int side) {
         // The sides have depth - 1 levels, a tree of one level less that of 2^(depth - 2) leaves.
-        const double penalties =
-            settings_->lambda > 0 ? settings_->lambda * (std::ldexp(1.0, static_cast<int>(depth_) - 2) - 1) : 0;
+        const double penalties = settings_->lambda > 0
+                                     ? settings_->lambda * (std::ldexp(1.0, static_cast<int>(depth_) - 2) - 1)
+                                     : 0;
         return known.inherited((*this)[interval].feature, t, side, penalties, worst_);
     }
 

@@ -28,8 +28,8 @@ AndNode OrNode::release_and_node(std::int32_t index) {
 }
 
 std::size_t OrNode::bytes() const {
-    return sizeof(OrNode) + subset.bytes() + order.bytes() + children.bytes() +
-           feature_bounds.bytes() + and_nodes.capacity() * sizeof(AndNode) + unused_and_nodes.capacity() * sizeof(std::int32_t);
+    return sizeof(OrNode) + subset.bytes() + order.bytes() + children.bytes() + feature_bounds.bytes() +
+           and_nodes.capacity() * sizeof(AndNode) + unused_and_nodes.capacity() * sizeof(std::int32_t);
 }
 
 }  // namespace codt

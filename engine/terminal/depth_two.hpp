@@ -50,8 +50,8 @@ class DepthTwoSolver {
     DepthTwoSolver(const SearchSettings& settings, const Strategy& strategy, const Objective& objective,
                    const KernelChoice& kernel, Random& random);
 
-    // Lower bounds already known for the subproblem, perhaps for its features as well (see FeatureBounds), and
-    // the value from which on its exact optimum does not matter (the paper's upper bound of a node).
+    // Lower bounds already known for the subproblem, perhaps for its features as well (see FeatureBounds),
+    // and the value from which on its exact optimum does not matter (the paper's upper bound of a node).
     struct Limits {
         double lower = 0;
         double upper = std::numeric_limits<double>::infinity();
@@ -71,7 +71,8 @@ class DepthTwoSolver {
     bool solve_split(const Subset& subset, const FeatureOrder& order, std::uint64_t id, std::uint32_t feature,
                      std::uint32_t threshold, double (&free)[2], double (&enough)[2], StopCondition& stop);
 
-    // Lower bounds by feature from the last solve, if it was not stopped; empty if it did not look at features.
+    // Lower bounds by feature from the last solve, if it was not stopped; empty if it did not look at
+    // features.
     const std::vector<double>& feature_lower() const { return feature_lower_; }
 
     const ScanCounters& counters() const { return counters_; }

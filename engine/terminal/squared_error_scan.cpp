@@ -106,8 +106,8 @@ struct SquaredErrorPass {
             Register s0, rise, fall, k0, k1;
         };
 
-        // Negative where a boundary inside a block might beat the best. The bounds are rounded numbers: a hair
-        // is added so that they never hide a better boundary.
+        // Negative where a boundary inside a block might beat the best. The bounds are rounded numbers: a
+        // hair is added so that they never hide a better boundary.
         static constexpr double hair = 1.0 + 1e-9;
 
         CODT_INLINE Register block_room(std::size_t i, const Inside& in) const {
@@ -227,9 +227,8 @@ struct SquaredErrorPass {
             const double next_passed = block.end;
             offer<true, true>(sum, next, next_total, next_passed);
             if (block.several) {
-                const auto on_left = [&](std::size_t i) -> typename SideState::Inside {
-                    return {s.r[i], rise.r[i], fall.r[i], k.r[i], next.r[i]};
-                };
+                const auto on_left = [&](std::size_t i) ->
+                    typename SideState::Inside { return {s.r[i], rise.r[i], fall.r[i], k.r[i], next.r[i]}; };
                 const auto on_right = [&](std::size_t i) -> typename SideState::Inside {
                     return {total - s.r[i], block.positive - rise.r[i], block.negative - fall.r[i],
                             passed - k.r[i], next_passed - next.r[i]};

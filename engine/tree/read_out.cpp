@@ -51,10 +51,10 @@ class Reader {
                        const SolutionNode* left, const SolutionNode* right) {
         const auto ranks = data_.ranks(feature);
         const auto values = data_.values(feature);
-        // Values are compared by their ranks, of which the lower belongs to the lower value. Without a branch:
-        // every row is written to both sides and counted on one.
-        const auto lefts =
-            static_cast<std::uint32_t>(std::upper_bound(values.begin(), values.end(), threshold) - values.begin());
+        // Values are compared by their ranks, of which the lower belongs to the lower value. Without a
+        // branch: every row is written to both sides and counted on one.
+        const auto lefts = static_cast<std::uint32_t>(
+            std::upper_bound(values.begin(), values.end(), threshold) - values.begin());
         std::vector<std::uint32_t> sides[2];
         for (auto& side : sides) side.resize(rows.size());
         std::size_t count[2] = {0, 0};
