@@ -159,6 +159,7 @@ print(model.status_, model.lower_bound_ <= model.objective_, model.loss_ < 10_00
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="uses Linux's limits of address space")
+@pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer takes all address space")
 def test_when_the_system_has_no_more_memory_the_incumbent_is_kept() -> None:
     command = [sys.executable, "-c", MEMORY_SCRIPT]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
