@@ -24,7 +24,7 @@ from codt.datasets import list_datasets, load_dataset
 from codt.study.machine import engine_build
 
 # A short fit is repeated in the process until that many fits or seconds.
-MOST_FITS = 5
+MOST_FITS = 50
 ENOUGH_SECONDS = 1.0
 
 Outcome = dict[str, Any]
