@@ -268,9 +268,9 @@ void Children::raise(Slot slot, double lower, double left_free, double right_fre
         if (is_interval(neighbour)) tighten(neighbour, cutoff, settings_->bounds.neighborhood);
 }
 
-void Children::close(Slot slot) {
+void Children::close(Slot slot, double known) {
     Child& child = at(slot);
-    note_closed(child.feature, child.lower, child.free_lower);
+    note_closed(child.feature, std::max(child.lower, known), std::max(child.free_lower, known));
     remove(slot);
     if (child.kind == Child::Kind::interval) {
         unlink(slot);

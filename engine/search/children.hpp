@@ -119,8 +119,9 @@ class Children {
     // beside it (neighbourhood pruning).
     void raise(Slot slot, double lower, double left_free, double right_free, double heuristic, double cutoff);
 
-    // Removes an open child that cannot improve on the cutoff, or an AND node that is solved.
-    void close(Slot slot);
+    // Removes an open child that cannot improve on the cutoff, or an AND node that is solved. `known` is a
+    // bound on it from elsewhere.
+    void close(Slot slot, double known = 0);
 
     // Looks at an interval again with the present cutoff (interval shrinking, sub-interval pruning). True if
     // anything changed; the interval may be gone.

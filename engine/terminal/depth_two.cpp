@@ -62,7 +62,7 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
         ranks = &own_order_;
     }
     children_.reset(settings_, strategy_, objective_, subset, *ranks, budget,
-                    std::max(bound.split, limits.lower), random_, limits.feature_lower);
+                    std::max(bound.split, limits.lower), random_);
     prepare(subset, *ranks);
     const Budget::Shares shares = budget.shares();
     const bool plain = !budget.limited() && settings_.free();
@@ -73,8 +73,11 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
     };
     while (!children_.empty() && children_.min_lower() < cutoff() - tolerance) {
         const Children::Slot slot = children_.top();
-        if (children_[slot].lower >= cutoff() - tolerance) {
-            children_.close(slot);
+        // What is known of the feature does not change the order: features are scanned by rank first, which
+        // brings good incumbents early.
+        const double known = limits.feature_lower.empty() ? 0 : limits.feature_lower[children_[slot].feature];
+        if (std::max(children_[slot].lower, known) >= cutoff() - tolerance) {
+            children_.close(slot, known);
             continue;
         }
         if (children_.refresh(slot, cutoff())) continue;
