@@ -1,6 +1,6 @@
 #include "common/block_pool.hpp"
 
-#include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <new>
 #include <vector>
@@ -14,11 +14,14 @@ constexpr std::size_t least_kept_block = std::size_t{16} << 10;
 
 constexpr std::align_val_t alignment{64};
 
+// No one waits for the lock: whoever does not get it goes without. So there is nothing to hang on in a
+// process that was forked while another thread had it.
 class Pool {
  public:
     // The smallest block that is large enough and not much larger, if there is one.
     std::pair<void*, std::size_t> take(std::size_t bytes) {
-        const std::lock_guard lock(mutex_);
+        const std::unique_lock lock(mutex_, std::try_to_lock);
+        if (!lock) return {nullptr, 0};
         auto best = kept_.end();
         for (auto block = kept_.begin(); block != kept_.end(); ++block)
             if (block->second >= bytes && block->second <= bytes + bytes / 4 &&
@@ -32,8 +35,8 @@ class Pool {
     }
 
     bool keep(void* data, std::size_t bytes) noexcept {
-        const std::lock_guard lock(mutex_);
-        if (stopped_ || sum_ + bytes > most_kept_bytes) return false;
+        const std::unique_lock lock(mutex_, std::try_to_lock);
+        if (!lock || stopped_ || sum_ + bytes > most_kept_bytes) return false;
         try {
             kept_.emplace_back(data, bytes);
         } catch (const std::bad_alloc&) {
@@ -44,18 +47,19 @@ class Pool {
     }
 
     void stop() noexcept {
-        const std::lock_guard lock(mutex_);
+        stopped_ = true;
+        const std::unique_lock lock(mutex_, std::try_to_lock);
+        if (!lock) return;
         for (const auto& [data, bytes] : kept_) ::operator delete(data, alignment);
         kept_.clear();
         sum_ = 0;
-        stopped_ = true;
     }
 
  private:
     std::mutex mutex_;
     std::vector<std::pair<void*, std::size_t>> kept_;
     std::size_t sum_ = 0;
-    bool stopped_ = false;
+    std::atomic<bool> stopped_ = false;
 };
 
 // Never destroyed: blocks may be given back while the process ends.

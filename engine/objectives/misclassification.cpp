@@ -63,8 +63,8 @@ class TwoClassStumps {
     }
 
  private:
-    std::vector<std::int8_t>
-        step_;  // of each row: one for the first class, minus one for the second, or zero
+    // Of each row: one for the first class, minus one for the second, zero elsewhere.
+    std::vector<std::int8_t> step_;
     std::int32_t total_[2] = {0, 0};
 };
 
