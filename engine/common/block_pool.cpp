@@ -77,7 +77,7 @@ constexpr bool keeps = true;
 
 }  // namespace
 
-Block::Block(std::size_t bytes) : bytes_(bytes) {
+MemoryBlock::MemoryBlock(std::size_t bytes) : bytes_(bytes) {
     if (bytes == 0) return;
     if (keeps && bytes >= least_kept_block) {
         const auto [data, size] = pool().take(bytes);
@@ -95,7 +95,7 @@ Block::Block(std::size_t bytes) : bytes_(bytes) {
     }
 }
 
-Block::~Block() {
+MemoryBlock::~MemoryBlock() {
     if (!data_) return;
     if (keeps && bytes_ >= least_kept_block && pool().keep(data_, bytes_)) return;
     ::operator delete(data_, alignment);

@@ -7,18 +7,18 @@
 
 namespace codt {
 
-class Block {
+class MemoryBlock {
  public:
-    Block() = default;
-    explicit Block(std::size_t bytes);  // not cleared
-    Block(Block&& other) noexcept
+    MemoryBlock() = default;
+    explicit MemoryBlock(std::size_t bytes);  // not cleared
+    MemoryBlock(MemoryBlock&& other) noexcept
         : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
-    Block& operator=(Block&& other) noexcept {
+    MemoryBlock& operator=(MemoryBlock&& other) noexcept {
         std::swap(data_, other.data_);
         std::swap(bytes_, other.bytes_);
         return *this;
     }
-    ~Block();
+    ~MemoryBlock();
 
     void* data() const { return data_; }
 

@@ -20,7 +20,7 @@ class Buffer {
         if (size <= size_) return;
         block_ = {};
         size_ = 0;
-        block_ = Block(size * sizeof(T));
+        block_ = MemoryBlock(size * sizeof(T));
         size_ = size;
     }
 
@@ -29,7 +29,7 @@ class Buffer {
     const T* data() const { return static_cast<const T*>(block_.data()); }
 
  private:
-    Block block_;
+    MemoryBlock block_;
     std::size_t size_ = 0;
 };
 

@@ -266,8 +266,9 @@ class AbsoluteError final : public Objective {
         return std::make_unique<MedianScanner>(data_, limits);
     }
 
-    double reported_loss(std::span<const std::uint32_t> rows) const override {
-        const double median = original_.median(rows);
+    double reported_loss(std::span<const std::uint32_t> rows,
+                         const std::vector<double>& value) const override {
+        const double median = value[0];
         long double sum = 0;
         for (const std::uint32_t row : rows)
             sum += static_cast<long double>(original_.weights[row]) *

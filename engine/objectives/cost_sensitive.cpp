@@ -87,8 +87,7 @@ class CostSensitive final : public CostTupleObjective<ClassCost> {
     bool integral() const override { return true; }
     double unit() const override { return unit_; }
 
-    double reported_loss(std::span<const std::uint32_t> rows) const override {
-        const std::vector<double> value = reported_value(rows);
+    double reported_loss(std::span<const std::uint32_t>, const std::vector<double>& value) const override {
         return *std::min_element(value.begin() + cost().classes, value.end());
     }
     // The weight of every class, then the cost of every prediction.

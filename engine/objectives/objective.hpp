@@ -78,8 +78,10 @@ class Objective {
                                                   const LeafLimits& limits) const = 0;
 
     // For reporting. `rows` are rows of the data set; both are computed afresh, with no state of a search.
-    virtual double reported_loss(std::span<const std::uint32_t> rows) const = 0;
+    // `value` is the one reported for the same rows.
     virtual std::vector<double> reported_value(std::span<const std::uint32_t> rows) const = 0;
+    virtual double reported_loss(std::span<const std::uint32_t> rows,
+                                 const std::vector<double>& value) const = 0;
 
     // Whether all losses are whole numbers, so that sums and comparisons of them are exact.
     virtual bool integral() const { return false; }

@@ -44,7 +44,7 @@ class PoissonDeviance final : public CostTupleObjective<PoissonCost> {
     }
 
     // What is reported owes nothing to the tuples: two passes in extended precision.
-    double reported_loss(std::span<const std::uint32_t> rows) const override {
+    double reported_loss(std::span<const std::uint32_t> rows, const std::vector<double>&) const override {
         const long double m = mean(rows);
         long double sum = 0;
         for (const std::uint32_t row : rows) {

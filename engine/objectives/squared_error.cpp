@@ -95,7 +95,7 @@ class SquaredError final : public CostTupleObjective<Moments> {
     }
 
     // Two passes in extended precision: the reported loss owes nothing to the tuples above.
-    double reported_loss(std::span<const std::uint32_t> rows) const override {
+    double reported_loss(std::span<const std::uint32_t> rows, const std::vector<double>&) const override {
         const long double mean = exact_mean(rows);
         long double error = 0;
         for (const std::uint32_t row : rows) {

@@ -55,8 +55,7 @@ class WeightedMisclassification final : public CostTupleObjective<ClassWeight> {
     bool integral() const override { return true; }
     double unit() const override { return unit_; }
 
-    double reported_loss(std::span<const std::uint32_t> rows) const override {
-        const std::vector<double> weights = reported_value(rows);
+    double reported_loss(std::span<const std::uint32_t>, const std::vector<double>& weights) const override {
         const auto heaviest = std::max_element(weights.begin(), weights.end());
         // Not the sum less the largest: that would lose what is small beside it.
         return std::accumulate(weights.begin(), heaviest, 0.0) +

@@ -128,7 +128,7 @@ class WeightedSquaredError final : public CostTupleObjective<WeightedMoments> {
     double rounding() const override { return rounding_; }
 
     // Two passes in extended precision: the reported loss owes nothing to the tuples above.
-    double reported_loss(std::span<const std::uint32_t> rows) const override {
+    double reported_loss(std::span<const std::uint32_t> rows, const std::vector<double>&) const override {
         const std::vector<long double> means = exact_means(rows);
         long double error = 0;
         for (const std::uint32_t row : rows) {

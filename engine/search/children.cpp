@@ -47,26 +47,6 @@ void Children::reset(const SearchSettings& settings, const Strategy& strategy, c
     }
 }
 
-double Children::min_lower() const {
-    return by_lower_.empty() ? infinity : (*this)[by_lower_.top()].lower;
-}
-
-void Children::feature_lower(std::vector<double>& lower) const {
-    lower = closed_at_feature_;
-    for (const Slot slot : by_lower_.slots()) {
-        const Child& child = (*this)[slot];
-        lower[child.feature] = std::min(lower[child.feature], child.lower);
-    }
-    for (double& bound : lower)
-        if (bound == infinity) bound = 0.0;
-}
-
-double Children::free_lower() {
-    double least = settings_->leaf_limits ? std::min(closed_free_, forbidden_lower()) : closed_free_;
-    for (const Slot slot : by_lower_.slots()) least = std::min(least, (*this)[slot].free_lower);
-    return least;
-}
-
 double Children::min_heuristic() const {
     if (by_priority_.empty()) return infinity;
     // Where the heuristic is the first criterion, the first child has the least.
@@ -191,83 +171,6 @@ std::size_t Children::bytes() const {
            outermost_.capacity() * sizeof(Outermost);
 }
 
-void Children::evaluate(std::uint32_t track, const std::vector<EvaluatedSplit>& splits, double cutoff,
-                        const double* objectives) {
-    if (settings_->leaf_limits)
-        for (const EvaluatedSplit& split : splits) note_evaluated(track, split);
-    const bool shrink = settings_->bounds.neighborhood;
-    const auto bound_of = [&](const EvaluatedSplit& split) {
-        return objectives ? objectives[&split - splits.data()] : settings_->lambda + split.sum();
-    };
-    auto split = splits.begin();
-    for (Slot slot = first_of_track_[track]; slot != none;) {
-        const Child old = (*this)[slot];
-        if (old.kind == Child::Kind::interval)
-            while (split != splits.end() && split->threshold < old.first) ++split;
-        if (old.kind != Child::Kind::interval || split == splits.end() || split->threshold > old.last) {
-            if (old.kind == Child::Kind::interval) tighten(slot, cutoff, shrink);
-            slot = old.next;
-            continue;
-        }
-        // Cut this interval at all its thresholds in one go. Most of what is between them is pruned at once;
-        // a threshold becomes a child only where something beside it is not.
-        remove(slot);
-        unlink(slot);
-        Slot previous = old.previous;
-        std::uint32_t first = old.first;
-        const EvaluatedSplit* before = nullptr;  // of `splits`, and whether it is a child
-        bool before_is_child = false;
-        for (;;) {
-            const bool cut = split != splits.end() && split->threshold <= old.last;
-            const std::uint32_t end = cut ? split->threshold : old.last + 1;
-            bool after_is_child = false;
-            if (first < end) {
-                OpenInterval rest{old.feature, first, end - 1,
-                                  before                 ? before
-                                  : old.previous != none ? &(*this)[old.previous].split
-                                                         : nullptr,
-                                  cut                ? &*split
-                                  : old.next != none ? &(*this)[old.next].split
-                                                     : nullptr};
-                double lower = old.lower;
-                if (survives(rest, lower, cutoff, shrink)) {
-                    if (before && !before_is_child)
-                        previous = add_solved(track, *before, bound_of(*before), previous, old.next);
-                    const Slot interval = add_interval(track, rest.first, rest.last, lower);
-                    link(interval, previous, old.next);
-                    push(interval);
-                    previous = interval;
-                    if (cut) previous = add_solved(track, *split, bound_of(*split), previous, old.next);
-                    after_is_child = cut;
-                }
-            }
-            if (!cut) break;
-            note_closed(old.feature, bound_of(*split), settings_->lambda + split->sum());
-            before = &*split;
-            before_is_child = after_is_child;
-            first = split->threshold + 1;
-            ++split;
-        }
-        slot = old.next;
-    }
-}
-
-void Children::raise(Slot slot, double lower, double left_free, double right_free, double heuristic,
-                     double cutoff) {
-    Child& child = at(slot);
-    child.split.left_lower = std::max(child.split.left_lower, left_free);
-    child.split.right_lower = std::max(child.split.right_lower, right_free);
-    child.free_lower = std::max(child.free_lower, settings_->lambda + child.split.sum());
-    child.lower = std::max({child.lower, child.free_lower, lower});
-    child.heuristic = heuristic;
-    if (settings_->leaf_limits) note_evaluated(child.track, child.split);
-    if (by_lower_.contains(slot)) update(slot);
-    if (!settings_->bounds.similarity()) return;
-    const Slot beside[2] = {child.previous, child.next};
-    for (const Slot neighbour : beside)
-        if (is_interval(neighbour)) tighten(neighbour, cutoff, settings_->bounds.neighborhood);
-}
-
 void Children::close(Slot slot, double known) {
     Child& child = at(slot);
     note_closed(child.feature, std::max(child.lower, known), std::max(child.free_lower, known));
@@ -279,48 +182,6 @@ void Children::close(Slot slot, double known) {
     CODT_CHECK(child.kind == Child::Kind::expanded);
     child.kind = Child::Kind::solved;
     child.and_node = -1;
-}
-
-bool Children::refresh(Slot slot, double cutoff) {
-    if (!settings_->bounds.similarity()) return false;
-    return tighten(slot, cutoff, settings_->bounds.interval_shrinking);
-}
-
-double Children::reach(Slot slot) {
-    const Child& child = (*this)[slot];
-    if (!settings_->bounds.similarity()) return 0.0;
-    double most = 0.0;
-    if (is_interval(child.previous))
-        most = worst_.between(child.feature, (*this)[child.previous].first, child.first);
-    if (is_interval(child.next))
-        most = std::max(most, worst_.between(child.feature, child.first, (*this)[child.next].last));
-    return most;
-}
-
-double Children::reach(Slot interval, std::uint32_t t) {
-    if (!settings_->bounds.similarity()) return 0.0;
-    const Child& child = (*this)[interval];
-    return std::max(worst_.between(child.feature, child.first, t),
-                    worst_.between(child.feature, t, child.last));
-}
-
-void Children::inherited(Slot interval, std::uint32_t t, double& left, double& right) {
-    inherited_bounds(open_interval(interval), t, settings_->bounds, worst_, left, right);
-}
-
-void Children::upper_bounds(std::uint32_t track, const std::vector<std::uint32_t>& thresholds, double* left,
-                            double* right) {
-    std::fill_n(left, thresholds.size(), infinity);
-    std::fill_n(right, thresholds.size(), infinity);
-    if (!settings_->bounds.similarity()) return;
-    std::size_t j = 0;
-    for (Slot slot = first_of_track_[track]; slot != none && j < thresholds.size();
-         slot = (*this)[slot].next) {
-        if ((*this)[slot].kind != Child::Kind::interval) continue;
-        const OpenInterval interval = open_interval(slot);
-        for (; j < thresholds.size() && thresholds[j] <= interval.last; ++j)
-            inherited_upper_bounds(interval, thresholds[j], worst_, left[j], right[j]);
-    }
 }
 
 void Children::spread(std::uint32_t track, std::uint32_t count,
@@ -389,12 +250,6 @@ Children::Slot Children::add_solved(std::uint32_t track, const EvaluatedSplit& s
     return slot;
 }
 
-void Children::note_closed(std::uint32_t feature, double lower, double free_lower) {
-    closed_at_feature_[feature] = std::min(closed_at_feature_[feature], lower);
-    closed_lower_ = std::min(closed_lower_, lower);
-    closed_free_ = std::min(closed_free_, free_lower);
-}
-
 void Children::link(Slot slot, Slot previous, Slot next) {
     Child& child = at(slot);
     child.previous = previous;
@@ -430,88 +285,6 @@ void Children::remove(Slot slot) {
 void Children::update(Slot slot) {
     if (by_priority_.contains(slot)) by_priority_.update(slot, by_priority());
     by_lower_.update(slot, by_lower());
-}
-
-// --- thresholds at which one side would not hold enough
-// ------------------------------------------------------
-
-void Children::note_evaluated(std::uint32_t track, const EvaluatedSplit& split) {
-    Outermost& outermost = outermost_[track];
-    if (!outermost.any || split.threshold <= outermost.lowest.threshold) outermost.lowest = split;
-    if (!outermost.any || split.threshold >= outermost.highest.threshold) outermost.highest = split;
-    outermost.any = true;
-}
-
-// What the similarity bounds say of them, as of an interval between the end and the outermost evaluated
-// threshold.
-double Children::forbidden_lower() {
-    double least = infinity;
-    for (std::uint32_t track = 0; track < outermost_.size(); ++track) {
-        const std::uint32_t f = track / shares_.count();
-        const std::uint32_t count = subset_->thresholds(f);
-        const auto [first, end] = possible_[f];
-        const Outermost& outermost = outermost_[track];
-        const auto include = [&](std::uint32_t from, std::uint32_t to, const EvaluatedSplit* before,
-                                 const EvaluatedSplit* after) {
-            const double bound = outermost.any
-                                     ? settings_->lambda + interval_bound({f, from, to, before, after},
-                                                                          settings_->bounds, worst_)
-                                     : 0.0;
-            least = std::min(least, std::max(split_lower_, bound));
-        };
-        if (first >= end) {
-            if (count > 0) least = std::min(least, split_lower_);
-            continue;
-        }
-        if (first > 0) include(0, first - 1, nullptr, &outermost.lowest);
-        if (end < count) include(end, count - 1, &outermost.highest, nullptr);
-    }
-    return least;
-}
-
-// --- bounds of intervals
-// -------------------------------------------------------------------------------------
-
-OpenInterval Children::open_interval(Slot slot) const {
-    const Child& child = (*this)[slot];
-    return {child.feature, child.first, child.last,
-            child.previous != none ? &(*this)[child.previous].split : nullptr,
-            child.next != none ? &(*this)[child.next].split : nullptr};
-}
-
-bool Children::survives(OpenInterval& interval, double& lower, double cutoff, bool shrink) {
-    if (!interval.before && !interval.after) return true;
-    const double lambda = settings_->lambda;
-    const double target = cutoff - settings_->tolerance;
-    lower = std::max(lower, lambda + interval_bound(interval, settings_->bounds, worst_));
-    if (lower >= target) {
-        note_closed(interval.feature, lower, lower);
-        return false;
-    }
-    if (!shrink) return true;
-    const std::uint32_t first = interval.first, last = interval.last;
-    const bool left = shrink_interval(interval, target - lambda, worst_);
-    if (!left || interval.first != first || interval.last != last)
-        note_closed(interval.feature, target, target);
-    return left;
-}
-
-bool Children::tighten(Slot slot, double cutoff, bool shrink) {
-    OpenInterval interval = open_interval(slot);
-    double lower = (*this)[slot].lower;
-    if (!survives(interval, lower, cutoff, shrink)) {
-        remove(slot);
-        unlink(slot);
-        return true;
-    }
-    Child& child = at(slot);
-    if (interval.first == child.first && interval.last == child.last && lower == child.lower) return false;
-    child.first = interval.first;
-    child.last = interval.last;
-    child.lower = child.free_lower = lower;
-    set_heuristic(child);
-    update(slot);
-    return true;
 }
 
 void Children::set_heuristic(Child& child) {

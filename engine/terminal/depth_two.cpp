@@ -115,6 +115,8 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
         if (progress) progress(std::max(result.lower, known_lower()), result);
     }
     children_.feature_lower(feature_lower_);
+    for (std::size_t f = 0; f < limits.feature_lower.size(); ++f)
+        feature_lower_[f] = std::max(feature_lower_[f], limits.feature_lower[f]);
     result.lower = std::min(result.upper, std::max(result.lower, known_lower()));
     result.free_lower =
         plain ? result.lower : std::max(result.free_lower, std::min(leaf_loss, children_.free_lower()));

@@ -42,8 +42,8 @@ class Reader {
         tree.left.push_back(-1);
         tree.right.push_back(-1);
         tree.samples.push_back(static_cast<std::int64_t>(data_.count(rows)));
-        tree.loss.push_back(objective_.reported_loss(rows));
         tree.value.push_back(objective_.reported_value(rows));
+        tree.loss.push_back(objective_.reported_loss(rows, tree.value.back()));
         return static_cast<std::int32_t>(tree.feature.size() - 1);
     }
 
