@@ -16,6 +16,7 @@
 #include "bindings/input.hpp"
 #include "bindings/names.hpp"
 #include "bindings/poll.hpp"
+#include "bindings/scans.hpp"
 #include "search/problem.hpp"
 #include "search/search.hpp"
 
@@ -287,6 +288,8 @@ NB_MODULE(_core, m) {
         for (const codt::Strategy& strategy : codt::strategy_registry()) out.append(to_python(strategy));
         return out;
     });
+
+    bind_scans(m);
 
     nb::class_<PySearch>(m, "Search", nb::type_slots(search_slots))
         .def(nb::init<const Matrix&, const Values&, const std::string&, std::int64_t, std::int64_t, double,

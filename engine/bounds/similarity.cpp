@@ -41,16 +41,16 @@ void inherited_bounds(const OpenInterval& interval, std::uint32_t t, const Bound
     }
 }
 
-void inherited_upper_bounds(const OpenInterval& interval, std::uint32_t t, WorstCost& worst, double& left,
-                            double& right) {
+void inherited_upper_bounds(const OpenInterval& interval, std::uint32_t t, double excess, WorstCost& worst,
+                            double& left, double& right) {
     left = right = std::numeric_limits<double>::infinity();
     if (const auto* p = interval.before) {
-        left = p->left_lower + worst.between(interval.feature, p->threshold, t);
-        right = p->right_lower;
+        left = p->left_lower + excess + worst.between(interval.feature, p->threshold, t);
+        right = p->right_lower + excess;
     }
     if (const auto* q = interval.after) {
-        left = std::min(left, q->left_lower);
-        right = std::min(right, q->right_lower + worst.between(interval.feature, t, q->threshold));
+        left = std::min(left, q->left_lower + excess);
+        right = std::min(right, q->right_lower + excess + worst.between(interval.feature, t, q->threshold));
     }
 }
 

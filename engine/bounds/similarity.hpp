@@ -38,6 +38,7 @@ class WorstCost {
         subset_ = &subset;
         if (tables_.size() < subset.features()) tables_.resize(subset.features());
         ready_.assign(subset.features(), 0);
+        any_ready_ = false;
     }
 
     // Sums over the samples up to each threshold of one feature.
@@ -61,10 +62,7 @@ class WorstCost {
     };
 
     Sums sums(std::uint32_t f) {
-        if (!ready_[f]) {
-            objective_->worst_costs(*subset_, f, tables_[f]);
-            ready_[f] = 1;
-        }
+        if (!ready_[f]) fill(f);
         return {tables_[f].empty() ? nullptr : tables_[f].data(), subset_->group_end(f).data()};
     }
 
@@ -75,16 +73,34 @@ class WorstCost {
     }
 
     std::size_t bytes() const {
-        std::size_t sum = ready_.capacity() + tables_.capacity() * sizeof(tables_[0]);
+        std::size_t sum = ready_.capacity() + tables_.capacity() * sizeof(tables_[0]) +
+                          of_sample_.capacity() * sizeof(double);
         for (const auto& table : tables_) sum += table.capacity() * sizeof(double);
         return sum;
     }
 
  private:
+    void fill(std::uint32_t f) {
+        if (!any_ready_) objective_->worst_costs(*subset_, of_sample_);
+        any_ready_ = true;
+        ready_[f] = 1;
+        tables_[f].clear();
+        if (of_sample_.empty()) return;
+        const auto order = subset_->order(f);
+        double sum = 0;
+        std::uint32_t k = 0;
+        for (const std::uint32_t end : subset_->group_end(f)) {
+            for (; k < end; ++k) sum += of_sample_[order[k]];
+            tables_[f].push_back(sum);
+        }
+    }
+
     const Objective* objective_ = nullptr;
     const Subset* subset_ = nullptr;
+    std::vector<double> of_sample_;  // filled with the first table
     std::vector<std::vector<double>> tables_;
-    std::vector<std::uint8_t> ready_;
+    std::vector<std::uint8_t> ready_;  // by feature
+    bool any_ready_ = false;
 };
 
 // An evaluated threshold: lower bounds on its two subproblems.
@@ -110,10 +126,10 @@ double interval_bound(const OpenInterval& interval, const BoundSwitches& on, Wor
 void inherited_bounds(const OpenInterval& interval, std::uint32_t t, const BoundSwitches& on,
                       WorstCost& worst, double& left, double& right);
 
-// The other way round: where the neighbours are solved exactly, no more than this is the optimum of the two
-// subproblems of t. A scan that knows it need not look for anything worse.
-void inherited_upper_bounds(const OpenInterval& interval, std::uint32_t t, WorstCost& worst, double& left,
-                            double& right);
+// The other way round: where the neighbours' bounds are at most `excess` below their optima, no more than
+// this is the optimum of the two subproblems of t. A scan that knows it need not look for anything worse.
+void inherited_upper_bounds(const OpenInterval& interval, std::uint32_t t, double excess, WorstCost& worst,
+                            double& left, double& right);
 
 // Cuts from both ends the thresholds whose neighbourhood bound reaches `target` (a cutoff less lambda).
 // Returns false if nothing is left.

@@ -255,9 +255,9 @@ class AbsoluteError final : public Objective {
         return sum;
     }
 
-    void worst_costs(const Subset& subset, std::uint32_t f, std::vector<double>& worst) const override {
+    void worst_costs(const Subset& subset, std::vector<double>& worst) const override {
         const auto [low, high] = range(subset);
-        sum_by_group(subset, f, worst, [&, low = low, high = high](std::uint32_t row) {
+        fill_by_sample(subset, worst, [&, low = low, high = high](std::uint32_t row) {
             return data_.weights[row] * std::max(data_.y[row] - low, high - data_.y[row]);
         });
     }

@@ -69,8 +69,8 @@ class CostSensitive final : public CostTupleObjective<ClassCost> {
 
     // A sample adds at most its largest cost. (That its least cost is added in any case would sharpen the
     // bounds on one side only; with a cost of zero for the right prediction there is no difference.)
-    void worst_costs(const Subset& subset, std::uint32_t f, std::vector<double>& worst) const override {
-        sum_by_group(subset, f, worst, [&](std::uint32_t row) {
+    void worst_costs(const Subset& subset, std::vector<double>& worst) const override {
+        fill_by_sample(subset, worst, [&](std::uint32_t row) {
             return *std::max_element(cost().of(row), cost().of(row) + cost().classes);
         });
     }

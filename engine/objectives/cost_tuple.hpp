@@ -42,19 +42,12 @@ void walk_thresholds(const Cost& cost, const Subset& subset, std::uint32_t f, co
     }
 }
 
-// sums[r]: the sum of of(row) over the samples of rank at most r in feature f.
+// values[id]: of(row) for every sample.
 template <class Function>
-void sum_by_group(const Subset& subset, std::uint32_t f, std::vector<double>& sums, Function&& of) {
+void fill_by_sample(const Subset& subset, std::vector<double>& values, Function&& of) {
     const auto samples = subset.samples();
-    const auto order = subset.order(f);
-    const auto ends = subset.group_end(f);
-    sums.resize(ends.size());
-    double sum = 0;
-    std::uint32_t k = 0;
-    for (std::size_t r = 0; r < ends.size(); ++r) {
-        for (; k < ends[r]; ++k) sum += of(samples[order[k]]);
-        sums[r] = sum;
-    }
+    values.resize(samples.size());
+    for (std::size_t id = 0; id < samples.size(); ++id) values[id] = of(samples[id]);
 }
 
 // The loop of Alg. 4 as the paper prints it, for one threshold after the other. The reference for the
@@ -244,10 +237,8 @@ class CostTupleObjective : public Objective {
     // Losses are not negative and a subset's is no larger than the whole's, so an optimum never changes by
     // more than the loss of the one leaf, however many samples change side. An objective that knows what a
     // single sample can add should say so.
-    void worst_costs(const Subset& subset, std::uint32_t f, std::vector<double>& worst) const override {
-        const double loss = leaf_loss(subset);
-        worst.resize(subset.groups(f));
-        for (std::size_t r = 0; r < worst.size(); ++r) worst[r] = static_cast<double>(r) * loss;
+    void worst_costs(const Subset& subset, std::vector<double>& worst) const override {
+        worst.assign(subset.size(), leaf_loss(subset));
     }
 
     std::unique_ptr<Scanner> make_scanner(const KernelChoice&, const LeafLimits& limits) const override {

@@ -73,9 +73,7 @@ class Misclassification final : public CostTupleObjective<ClassCount> {
     }
 
     // One sample adds at most one error.
-    void worst_costs(const Subset&, std::uint32_t, std::vector<double>& worst) const override {
-        worst.clear();
-    }
+    void worst_costs(const Subset&, std::vector<double>& worst) const override { worst.clear(); }
 
     std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel,
                                           const LeafLimits& limits) const override {

@@ -67,15 +67,20 @@ class Objective {
     // No more than the last of these, at little cost: tells where computing them cannot pay.
     virtual double clustering_limit(const Subset& subset, std::uint32_t count) const = 0;
 
-    // Similarity bound: worst[r] is the sum, over the samples of rank at most r in feature f, of the most
-    // that one sample can add to the loss of a tree whose leaves were fitted to other samples of this
-    // subset. Left empty when that is one per sample, as for misclassification.
-    virtual void worst_costs(const Subset& subset, std::uint32_t f, std::vector<double>& worst) const = 0;
+    // Similarity bound: the most that each sample can add to the loss of a tree whose leaves were fitted to
+    // other samples of this subset, in the order of their ids. Left empty when that is one for every sample,
+    // as for misclassification.
+    virtual void worst_costs(const Subset& subset, std::vector<double>& worst) const = 0;
 
     // The scan of Alg. 4 for many thresholds at once; one scanner per thread. The leaves of its trees keep to
     // `limits`: those of this objective or none, which must outlive the scanner.
     virtual std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel,
                                                   const LeafLimits& limits) const = 0;
+
+    // The same scan with bounds instead of values, if there is one.
+    virtual std::unique_ptr<BracketScanner> make_bracket_scanner(const KernelChoice&) const {
+        return nullptr;
+    }
 
     // For reporting. `rows` are rows of the data set; both are computed afresh, with no state of a search.
     // `value` is the one reported for the same rows.

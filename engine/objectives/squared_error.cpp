@@ -12,6 +12,7 @@
 #include "bounds/clustering.hpp"
 #include "objectives/cost_tuple.hpp"
 #include "objectives/targets.hpp"
+#include "terminal/squared_error_brackets.hpp"
 #include "terminal/squared_error_scan.hpp"
 #include "terminal/tuple_scan.hpp"
 
@@ -74,9 +75,9 @@ class SquaredError final : public CostTupleObjective<Moments> {
 
     // Leaf values are means of targets of the subset, so a sample's error is at most its squared distance to
     // the farther end of their range.
-    void worst_costs(const Subset& subset, std::uint32_t f, std::vector<double>& worst) const override {
+    void worst_costs(const Subset& subset, std::vector<double>& worst) const override {
         const auto [low, high] = range(subset);
-        sum_by_group(subset, f, worst, [&, low = low, high = high](std::uint32_t row) {
+        fill_by_sample(subset, worst, [&, low = low, high = high](std::uint32_t row) {
             const double reach = std::max(cost().y[row] - low, high - cost().y[row]);
             return reach * reach;
         });
@@ -92,6 +93,11 @@ class SquaredError final : public CostTupleObjective<Moments> {
             return make_tuple_scanner({TupleLoss::squared_error, 3, *kept, {}, kept}, limits, kernel.path);
         }
         return make_squared_error_scanner(cost().y, kernel.path);
+    }
+
+    std::unique_ptr<BracketScanner> make_bracket_scanner(const KernelChoice& kernel) const override {
+        if (kernel.path == KernelPath::scalar) return nullptr;
+        return make_squared_error_brackets(cost().y, kernel.path);
     }
 
     // Two passes in extended precision: the reported loss owes nothing to the tuples above.

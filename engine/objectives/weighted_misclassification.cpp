@@ -36,8 +36,8 @@ class WeightedMisclassification final : public CostTupleObjective<ClassWeight> {
     }
 
     // A sample adds at most its weight to the loss of a tree that was fitted without it.
-    void worst_costs(const Subset& subset, std::uint32_t f, std::vector<double>& worst) const override {
-        sum_by_group(subset, f, worst, [&](std::uint32_t row) { return cost().weights[row]; });
+    void worst_costs(const Subset& subset, std::vector<double>& worst) const override {
+        fill_by_sample(subset, worst, [&](std::uint32_t row) { return cost().weights[row]; });
     }
 
     std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel,

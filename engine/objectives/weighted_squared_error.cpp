@@ -97,7 +97,7 @@ class WeightedSquaredError final : public CostTupleObjective<WeightedMoments> {
 
     // Leaf values are weighted means of targets of the subset, so in every output a sample's error is at most
     // its squared distance to the farther end of their range, times its weight.
-    void worst_costs(const Subset& subset, std::uint32_t f, std::vector<double>& worst) const override {
+    void worst_costs(const Subset& subset, std::vector<double>& worst) const override {
         std::vector<Range> ranges(cost().outputs);
         for (const std::uint32_t row : subset.samples()) {
             for (std::uint32_t j = 0; j < cost().outputs; ++j) {
@@ -105,7 +105,7 @@ class WeightedSquaredError final : public CostTupleObjective<WeightedMoments> {
                 ranges[j].high = std::max(ranges[j].high, cost().of(row)[j]);
             }
         }
-        sum_by_group(subset, f, worst, [&](std::uint32_t row) {
+        fill_by_sample(subset, worst, [&](std::uint32_t row) {
             double reach = 0;
             for (std::uint32_t j = 0; j < cost().outputs; ++j) {
                 const double y = cost().of(row)[j];

@@ -111,13 +111,17 @@ class Children {
     std::size_t bytes() const;
 
     // Evaluates thresholds of one track at once, ascending; those that are not open are left out. `splits`
-    // are free; `objectives`, if given, are those of the trees that keep to a least decrease.
+    // are free; `objectives`, if given, are those of the trees that keep to a least decrease; infinite for
+    // those that are noted as closed later.
     void evaluate(std::uint32_t track, const std::vector<EvaluatedSplit>& splits, double cutoff,
                   const double* objectives = nullptr);
 
     // Raises an AND node's bounds, `lower` and the free ones of both sides, then those of the intervals
     // beside it (neighbourhood pruning).
     void raise(Slot slot, double lower, double left_free, double right_free, double heuristic, double cutoff);
+
+    // Counts trees that split at `feature` as closed with a bound.
+    void note_closed(std::uint32_t feature, double lower, double free_lower);
 
     // Removes an open child that cannot improve on the cutoff, or an AND node that is solved. `known` is a
     // bound on it from elsewhere.
@@ -146,9 +150,9 @@ class Children {
     }
 
     // Upper bounds on the subproblems of open thresholds of a track (ascending), all of whose AND nodes are
-    // solved exactly; infinite where the similarity bounds are off.
-    void upper_bounds(std::uint32_t track, const std::vector<std::uint32_t>& thresholds, double* left,
-                      double* right);
+    // solved, with bounds at most `excess` below the optima; infinite where the similarity bounds are off.
+    void upper_bounds(std::uint32_t track, const std::vector<std::uint32_t>& thresholds, double excess,
+                      double* left, double* right);
 
     // At most `count` open thresholds of a track, ascending: all of them, or evenly spread.
     void spread(std::uint32_t track, std::uint32_t count, std::vector<std::uint32_t>& thresholds) const;
@@ -159,7 +163,6 @@ class Children {
     Slot allocate();
     Slot add_interval(std::uint32_t track, std::uint32_t first, std::uint32_t last, double lower);
     Slot add_solved(std::uint32_t track, const EvaluatedSplit& split, double lower, Slot previous, Slot next);
-    void note_closed(std::uint32_t feature, double lower, double free_lower);
     void link(Slot slot, Slot previous, Slot next);
     void unlink(Slot slot);
     void push(Slot slot);

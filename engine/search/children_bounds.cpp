@@ -136,8 +136,8 @@ void Children::inherited(Slot interval, std::uint32_t t, double& left, double& r
     inherited_bounds(open_interval(interval), t, settings_->bounds, worst_, left, right);
 }
 
-void Children::upper_bounds(std::uint32_t track, const std::vector<std::uint32_t>& thresholds, double* left,
-                            double* right) {
+void Children::upper_bounds(std::uint32_t track, const std::vector<std::uint32_t>& thresholds, double excess,
+                            double* left, double* right) {
     std::fill_n(left, thresholds.size(), infinity);
     std::fill_n(right, thresholds.size(), infinity);
     if (!settings_->bounds.similarity()) return;
@@ -147,7 +147,7 @@ void Children::upper_bounds(std::uint32_t track, const std::vector<std::uint32_t
         if ((*this)[slot].kind != Child::Kind::interval) continue;
         const OpenInterval interval = open_interval(slot);
         for (; j < thresholds.size() && thresholds[j] <= interval.last; ++j)
-            inherited_upper_bounds(interval, thresholds[j], worst_, left[j], right[j]);
+            inherited_upper_bounds(interval, thresholds[j], excess, worst_, left[j], right[j]);
     }
 }
 

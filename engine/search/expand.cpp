@@ -22,6 +22,7 @@ Search::Job Search::begin(const Selection& selection) {
     node.children.inherited(selection.interval, selection.threshold, job.lower[0], job.lower[1]);
     job.relaxed =
         node.cutoff() + node.children.reach(selection.interval, selection.threshold) - settings_.lambda;
+    job.incumbent = node.incumbent;
     if (shares_feature_bounds(node))
         for (int side = 0; side < 2; ++side)
             job.feature_lower[side] =
@@ -117,6 +118,14 @@ bool Search::make_branches(const Job& job, Worker& worker, AndNode& result, Stop
     Subset& left = terminal[0] ? worker.side_data[0] : own[0];
     Subset& right = terminal[1] ? worker.side_data[1] : own[1];
     node.subset.split(job.feature, job.threshold, left, right, worker.scratch);
+    DepthTwoResult found[2];
+    const auto take = [&](int side) {
+        Branch& branch = result.sides[side];
+        branch.lower = found[side].lower;
+        branch.free_lower = found[side].free_lower;
+        branch.incumbent = found[side].upper;
+        branch.solution = found[side].solution(*data_, worker.side_data[side]);
+    };
     for (int side = 0; side < 2; ++side) {
         Branch& branch = result.sides[side];
         if (!terminal[side]) {
@@ -130,9 +139,19 @@ bool Search::make_branches(const Job& job, Worker& worker, AndNode& result, Stop
         }
         // What is known of the other side: for the right one, all that the left one's solution says.
         const double other = side == 0 ? job.lower[1] : result.sides[0].lower;
-        const DepthTwoSolver::Limits limits{job.lower[side], job.relaxed - other, job.feature_lower[side]};
-        if (!solve_branch(subset, node, budgets[side].leaves, limits, branch, worker, stop)) return false;
+        const DepthTwoSolver::Limits limits{job.lower[side], job.relaxed - other, job.feature_lower[side],
+                                            false};
+        found[side] = worker.depth_two.solve(subset, node.order, budgets[side].leaves, limits, stop);
+        if (found[side].stopped) return false;
+        take(side);
         if (shares_feature_bounds(node)) branch.feature_lower = worker.depth_two.feature_lower();
+    }
+    // Where this may become a better tree for the node, its sides must be known exactly.
+    for (int side = 0; side < 2; ++side) {
+        const double lower = settings_.lambda + result.sides[0].lower + result.sides[1].lower;
+        if (found[side].exact() || lower >= job.incumbent) continue;
+        if (!worker.depth_two.confirm(worker.side_data[side], node.order, found[side], stop)) return false;
+        take(side);
     }
     return true;
 }
@@ -160,18 +179,6 @@ bool Search::solve_sides(const Job& job, Worker& worker, AndNode& result, StopCo
             stump[side] ? settings_.best_allowed(leaves[side], enough[side]) : leaves[side];
         branch.solution = stump[side] ? stump_solution(branch.incumbent) : leaf_solution();
     }
-    return true;
-}
-
-bool Search::solve_branch(const Subset& subset, const OrNode& parent, std::uint32_t leaves,
-                          const DepthTwoSolver::Limits& limits, Branch& branch, Worker& worker,
-                          StopCondition& stop) const {
-    const DepthTwoResult result = worker.depth_two.solve(subset, parent.order, leaves, limits, stop);
-    if (result.stopped) return false;
-    branch.lower = result.lower;
-    branch.free_lower = result.free_lower;
-    branch.incumbent = result.upper;
-    branch.solution = result.solution(*data_, subset);
     return true;
 }
 

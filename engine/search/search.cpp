@@ -17,9 +17,9 @@ namespace {
 double internal_decrease(double reported, const Objective& objective, const Subset& subset) {
     if (reported <= 0) return 0;
     std::vector<double> worst;
-    objective.worst_costs(subset, 0, worst);
+    objective.worst_costs(subset, worst);
     const double size = subset.size();
-    const double most = worst.empty() ? size : worst.back();
+    const double most = worst.empty() ? size : std::accumulate(worst.begin(), worst.end(), 0.0);
     const double decrease = reported / objective.unit();
     return decrease - std::max(1e-12 * decrease, size * most * std::numeric_limits<double>::epsilon());
 }

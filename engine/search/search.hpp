@@ -144,6 +144,7 @@ class Search {
         std::uint32_t left_leaves = Budget::any;
         double lower[2] = {0, 0};  // known bounds on the two sides
         double relaxed = 0;        // from here on the sum of both sides does not matter
+        double incumbent = 0;      // the node's, with its penalty: from here on it need not be exact
         FeatureBounds::Lower feature_lower[2];
     };
 
@@ -172,9 +173,6 @@ class Search {
     void prepare(OrNode& node) const;
     void enroll(OrNode& node, std::span<const double> feature_lower = {});
     bool solve_sides(const Job& job, Worker& worker, AndNode& result, StopCondition& stop) const;
-    bool solve_branch(const Subset& subset, const OrNode& parent, std::uint32_t leaves,
-                      const DepthTwoSolver::Limits& limits, Branch& branch, Worker& worker,
-                      StopCondition& stop) const;
     void leave(const Subset& subset, Branch& branch) const;
     void solve_stump(const Subset& subset, Branch& branch) const;
     void prepare_branch(Subset subset, const Budget& budget, double lower, Branch& branch) const;

@@ -25,6 +25,8 @@ DepthTwoSolver::DepthTwoSolver(const SearchSettings& settings, const Strategy& s
       scanner_(objective.make_scanner(kernel, no_leaf_limits)) {
     if (objective.leaf_limits().any())
         limited_scanner_ = objective.make_scanner(kernel, objective.leaf_limits());
+    else
+        bracket_scanner_ = objective.make_bracket_scanner(kernel);
 }
 
 DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& order, std::uint32_t leaves,
@@ -63,9 +65,13 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
     }
     children_.reset(settings_, strategy_, objective_, subset, *ranks, budget,
                     std::max(bound.split, limits.lower), random_);
-    prepare(subset, *ranks);
     const Budget::Shares shares = budget.shares();
     const bool plain = !budget.limited() && settings_.free();
+    // Those who want to see every incumbent want its exact objective.
+    const bool bracketing =
+        plain && !progress && bracket_scanner_ && bracket_scanner_->prepare(subset, ranks->rank);
+    excess_ = 0;
+    if (!bracketing) prepare(subset, *ranks);
     if (!plain) leaf_sides_.reset(objective_, subset);
     const auto known_lower = [&] {
         const double splits = std::min(children_.min_lower(), children_.closed_lower());
@@ -82,28 +88,22 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
         }
         if (children_.refresh(slot, cutoff())) continue;
         const std::uint32_t feature = children_[slot].feature;
-        choose_batch(slot);
+        choose_batch(slot, bracketing ? bracket_scanner_->lanes() : scanner_->lanes());
         left_.assign(batch_.size(), std::numeric_limits<double>::infinity());
         right_ = left_;
-        if (!budget.limited()) children_.upper_bounds(feature, batch_, left_.data(), right_.data());
-        if (!evaluate(subset, feature, stop) ||
+        if (!budget.limited()) children_.upper_bounds(feature, batch_, excess_, left_.data(), right_.data());
+        if (!(bracketing ? bracket(subset, feature, stop) : evaluate(subset, feature, stop)) ||
             (!plain && !evaluate_limited(subset, feature, cutoff() - tolerance, stop))) {
             result.stopped = true;
             break;
         }
         if (plain) {
-            for (const EvaluatedSplit& split : splits_) {
-                const double objective = split.sum() + settings_.lambda;
-                if (objective < result.upper) {
-                    result.upper = objective;
-                    result.splits = true;
-                    result.feature = feature;
-                    result.threshold = split.threshold;
-                    result.side[0] = split.left_lower;
-                    result.side[1] = split.right_lower;
-                }
-            }
-            children_.evaluate(feature, splits_, cutoff());
+            for (std::size_t j = 0; j < batch_.size(); ++j)
+                offer(feature, batch_[j], left_[j], right_[j], result);
+            objectives_.clear();
+            for (const EvaluatedSplit& split : splits_) objectives_.push_back(settings_.lambda + split.sum());
+            if (bracketing) keep_candidates(feature, result);
+            children_.evaluate(feature, splits_, cutoff(), objectives_.data());
         } else {
             // One scan is enough for all ways to share the leaves out.
             for (std::uint32_t share = 0; share < shares.count(); ++share) {
@@ -114,13 +114,119 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
         }
         if (progress) progress(std::max(result.lower, known_lower()), result);
     }
+    result.rest_lower = known_lower();
+    result.cutoff = allowed;
+    for (const SplitCandidate& candidate : result.candidates)
+        children_.note_closed(candidate.feature, candidate.lower, candidate.lower);
     children_.feature_lower(feature_lower_);
     for (std::size_t f = 0; f < limits.feature_lower.size(); ++f)
         feature_lower_[f] = std::max(feature_lower_[f], limits.feature_lower[f]);
     result.lower = std::min(result.upper, std::max(result.lower, known_lower()));
     result.free_lower =
         plain ? result.lower : std::max(result.free_lower, std::min(leaf_loss, children_.free_lower()));
+    if (bracketing && limits.exact && (result.stopped || !confirm(subset, *ranks, result, stop))) {
+        // What was found is not known well enough.
+        result.upper = leaf_loss;
+        result.splits = false;
+        result.stopped = true;
+    }
     return result;
+}
+
+void DepthTwoSolver::offer(std::uint32_t feature, std::uint32_t threshold, double left, double right,
+                           DepthTwoResult& result) const {
+    const double objective = left + right + settings_.lambda;
+    if (objective >= result.upper) return;
+    result.upper = objective;
+    result.splits = true;
+    result.feature = feature;
+    result.threshold = threshold;
+    result.side[0] = left;
+    result.side[1] = right;
+}
+
+// Of the splits just bracketed, those that might be as good as the incumbent are not closed yet.
+void DepthTwoSolver::keep_candidates(std::uint32_t feature, DepthTwoResult& result) {
+    for (std::size_t j = 0; j < batch_.size(); ++j) {
+        if (objectives_[j] > result.upper) continue;
+        result.candidates.push_back({feature, batch_[j], objectives_[j], {left_[j], right_[j]}});
+        objectives_[j] = std::numeric_limits<double>::infinity();
+    }
+}
+
+// Evaluates exactly the incumbent, which is known from above only, and the candidates whose lower bounds do
+// not reach it.
+bool DepthTwoSolver::confirm(const Subset& subset, const FeatureOrder& order, DepthTwoResult& result,
+                             StopCondition& stop) {
+    std::vector<SplitCandidate> candidates = std::move(result.candidates);
+    result.candidates.clear();
+    const DepthTwoResult known = result;
+    result.upper = objective_.leaf_loss(subset);
+    result.splits = false;
+    const auto is_wanted = [&](const SplitCandidate& candidate) {
+        const bool incumbent =
+            known.splits && candidate.feature == known.feature && candidate.threshold == known.threshold;
+        const double cutoff = std::min({known.upper, result.upper, known.cutoff}) - settings_.tolerance;
+        return !candidate.exact && (incumbent || candidate.lower < cutoff);
+    };
+    std::sort(candidates.begin(), candidates.end(),
+              [](const SplitCandidate& a, const SplitCandidate& b) { return a.lower < b.lower; });
+    prepared_ = nothing;
+    bool prepared = false;
+    double lower = result.rest_lower;
+    for (;;) {
+        const auto first = std::find_if(candidates.begin(), candidates.end(), is_wanted);
+        if (first == candidates.end()) break;
+        const std::uint32_t feature = first->feature;
+        wanted_.clear();
+        for (auto candidate = first; candidate != candidates.end(); ++candidate)
+            if (wanted_.size() < scanner_->lanes() && candidate->feature == feature && is_wanted(*candidate))
+                wanted_.push_back(&*candidate);
+        std::sort(wanted_.begin(), wanted_.end(), [](const SplitCandidate* a, const SplitCandidate* b) {
+            return a->threshold < b->threshold;
+        });
+        batch_.clear();
+        left_.clear();
+        right_.clear();
+        for (const SplitCandidate* candidate : wanted_) {
+            batch_.push_back(candidate->threshold);
+            left_.push_back(candidate->upper[0]);
+            right_.push_back(candidate->upper[1]);
+        }
+        if (!prepared) prepare(subset, order);
+        prepared = true;
+        if (!evaluate(subset, feature, stop)) return false;
+        for (std::size_t j = 0; j < wanted_.size(); ++j) {
+            wanted_[j]->lower = settings_.lambda + left_[j] + right_[j];
+            wanted_[j]->exact = true;
+            offer(feature, batch_[j], left_[j], right_[j], result);
+        }
+    }
+    for (const SplitCandidate& candidate : candidates) lower = std::min(lower, candidate.lower);
+    result.lower = result.free_lower = std::min(result.upper, std::max(result.lower, lower));
+    return true;
+}
+
+bool DepthTwoSolver::bracket(const Subset& subset, std::uint32_t feature, StopCondition& stop) {
+    left_lower_.resize(batch_.size());
+    right_lower_.resize(batch_.size());
+    const BracketScanner::Brackets sides[2] = {{left_lower_.data(), left_.data()},
+                                               {right_lower_.data(), right_.data()}};
+    if (!bracket_scanner_->scan(feature, batch_, settings_.lambda, sides, stop)) return false;
+    count_scan(subset);
+    splits_.clear();
+    for (std::size_t j = 0; j < batch_.size(); ++j) {
+        CODT_CHECK(left_lower_[j] >= 0 && right_lower_[j] >= 0);
+        CODT_CHECK(left_lower_[j] <= left_[j] && right_lower_[j] <= right_[j]);
+        excess_ = std::max({excess_, left_[j] - left_lower_[j], right_[j] - right_lower_[j]});
+        splits_.push_back({batch_[j], left_lower_[j], right_lower_[j]});
+    }
+    return true;
+}
+
+void DepthTwoSolver::count_scan(const Subset& subset) {
+    counters_.evaluations += batch_.size();
+    counters_.scanned_samples += static_cast<std::uint64_t>(subset.size()) * subset.features();
 }
 
 // What the scan has found, where it is not simply the best tree of depth one on both sides: a side may have
@@ -221,8 +327,7 @@ bool DepthTwoSolver::evaluate_limited(const Subset& subset, std::uint32_t featur
 
 bool DepthTwoSolver::evaluate(const Subset& subset, std::uint32_t feature, StopCondition& stop) {
     if (!scanner_->scan(feature, batch_, settings_.lambda, left_.data(), right_.data(), stop)) return false;
-    counters_.evaluations += batch_.size();
-    counters_.scanned_samples += static_cast<std::uint64_t>(subset.size()) * subset.features();
+    count_scan(subset);
     splits_.clear();
     for (std::size_t j = 0; j < batch_.size(); ++j) {
         CODT_CHECK(left_[j] >= 0 && right_[j] >= 0);
@@ -235,8 +340,7 @@ bool DepthTwoSolver::evaluate(const Subset& subset, std::uint32_t feature, StopC
     return true;
 }
 
-void DepthTwoSolver::choose_batch(Children::Slot slot) {
-    const std::uint32_t lanes = scanner_->lanes();
+void DepthTwoSolver::choose_batch(Children::Slot slot, std::uint32_t lanes) {
     if (lanes == 1) {
         batch_.assign(1, children_.select_threshold(slot));
         return;

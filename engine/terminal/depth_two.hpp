@@ -3,6 +3,10 @@
 // scan takes many thresholds of a feature, so an expansion here evaluates a batch of them: the strategy
 // chooses the interval and with it the feature, and the batch is spread evenly over that feature's open
 // thresholds. With a scan of one lane it is the paper's loop, threshold by threshold.
+//
+// Where the objective has a scan with bounds instead of values, the loop runs on these: from above they make
+// the incumbent, from below they prune. What is left in the end are the few splits whose lower bounds do not
+// reach the incumbent, most often the incumbent alone; these are evaluated exactly if they have to be.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +22,14 @@
 
 namespace codt {
 
+// A split that is known by bounds, which do not rule it out.
+struct SplitCandidate {
+    std::uint32_t feature, threshold;
+    double lower;        // of its objective
+    double upper[2];     // of its sides
+    bool exact = false;  // `lower` is the objective
+};
+
 struct DepthTwoResult {
     double lower = 0;       // valid whatever happened; equals `upper` if solved below the given bound
     double upper = 0;       // objective of the best tree found
@@ -28,6 +40,13 @@ struct DepthTwoResult {
     bool leaf[2] = {false, false};  // whether a side has leaves for no more than a leaf
     double side[2] = {0, 0};        // objectives of the two sides
     bool stopped = false;           // the stop condition was reached first
+
+    // Where only bounds were asked for, `upper` is no less than the objective of that tree, and any of these
+    // may be the best; all other trees have `rest_lower` or more, or more than the cutoff.
+    std::vector<SplitCandidate> candidates;
+    double rest_lower = 0;
+    double cutoff = 0;
+    bool exact() const { return candidates.empty(); }
 
     // The tree on `subset`, the one that was solved.
     Solution solution(const Dataset& data, const Subset& subset) const;
@@ -56,10 +75,15 @@ class DepthTwoSolver {
         double lower = 0;
         double upper = std::numeric_limits<double>::infinity();
         std::span<const double> feature_lower = {};
+        bool exact = true;  // whether bounds on the objective of the best tree found do not suffice
     };
 
     // Called with every new pair of bounds; only the root of a search of depth two wants it.
     using Progress = std::function<void(double lower, const DepthTwoResult& incumbent)>;
+
+    // Makes a result exact whose subset and stop condition are those of `solve`; false if stopped.
+    bool confirm(const Subset& subset, const FeatureOrder& order, DepthTwoResult& result,
+                 StopCondition& stop);
 
     // `order` ranks the features (of this subset, or of the node above it); `leaves` are 3, or any number.
     DepthTwoResult solve(const Subset& subset, const FeatureOrder& order, std::uint32_t leaves,
@@ -80,8 +104,13 @@ class DepthTwoSolver {
  private:
     void prepare(const Subset& subset, const FeatureOrder& order);
     bool evaluate(const Subset& subset, std::uint32_t feature, StopCondition& stop);
+    bool bracket(const Subset& subset, std::uint32_t feature, StopCondition& stop);
+    void keep_candidates(std::uint32_t feature, DepthTwoResult& result);
+    void offer(std::uint32_t feature, std::uint32_t threshold, double left, double right,
+               DepthTwoResult& result) const;
+    void count_scan(const Subset& subset);
     bool evaluate_limited(const Subset& subset, std::uint32_t feature, double cutoff, StopCondition& stop);
-    void choose_batch(Children::Slot slot);
+    void choose_batch(Children::Slot slot, std::uint32_t lanes);
     void take(std::uint32_t feature, std::uint32_t left_leaves, const Budget& budget, double leaf_loss,
               DepthTwoResult& result);
 
@@ -91,6 +120,7 @@ class DepthTwoSolver {
     Random& random_;
     std::unique_ptr<Scanner> scanner_;          // of all trees
     std::unique_ptr<Scanner> limited_scanner_;  // of those whose leaves hold enough, if there are limits
+    std::unique_ptr<BracketScanner> bracket_scanner_;  // of all trees, if the objective has one
     static constexpr std::uint64_t nothing = UINT64_MAX;
     std::uint64_t prepared_ = nothing;  // the subset that solve_split was last used on
     Children children_;
@@ -103,6 +133,9 @@ class DepthTwoSolver {
     std::vector<double> enough_left_, enough_right_;
     std::vector<std::uint32_t> useful_;  // thresholds for which it is
     std::vector<EvaluatedSplit> splits_;
+    std::vector<SplitCandidate*> wanted_;
+    std::vector<double> left_lower_, right_lower_;
+    double excess_ = 0;  // of upper bounds over lower ones, at the most
     ScanCounters counters_;
 };
 

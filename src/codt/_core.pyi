@@ -35,7 +35,24 @@ class TreeArrays(TypedDict):
 
 Status = Literal["optimal", "time-limit", "expansion-limit", "gap-limit", "memory-limit", "interrupted"]
 
+class SideValues(TypedDict, total=False):
+    value: Required[NDArray[np.float64]]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+
 def strategies() -> list[StrategySpec]: ...
+def scan_sides(
+    X: NDArray[np.float64],
+    y: NDArray[np.float64],
+    *,
+    task: str,
+    n_classes: int,
+    penalty: float,
+    feature: int,
+    thresholds: list[int],
+    known: NDArray[np.float64],
+    kernel: str,
+) -> SideValues: ...
 
 class Search:
     def __init__(

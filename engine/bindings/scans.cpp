@@ -1,0 +1,99 @@
+#include "bindings/scans.hpp"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <limits>
+
+#include "bindings/arrays.hpp"
+#include "bindings/input.hpp"
+#include "bindings/names.hpp"
+#include "search/problem.hpp"
+
+namespace nb = nanobind;
+
+namespace codt::bindings {
+
+namespace {
+
+using Sides = std::vector<std::vector<double>>;
+
+void check_thresholds(const Subset& subset, std::size_t feature,
+                      const std::vector<std::uint32_t>& thresholds) {
+    if (feature >= subset.features())
+        refuse("feature: expected less than " + std::to_string(subset.features()) + ", got " +
+               std::to_string(feature));
+    const std::uint32_t count = subset.thresholds(static_cast<std::uint32_t>(feature));
+    for (std::size_t j = 0; j < thresholds.size(); ++j)
+        if (thresholds[j] >= count || (j > 0 && thresholds[j] <= thresholds[j - 1]))
+            refuse("thresholds: expected ascending numbers below " + std::to_string(count) + ", got " +
+                   std::to_string(thresholds[j]));
+}
+
+// The best trees of depth at most one on both sides of thresholds of a feature, which are given by their
+// numbers. `known` are upper bounds to begin with.
+nb::dict scan_sides(const Matrix& x, const Values& y, const std::string& task, std::int64_t n_classes,
+                    double penalty, std::uint32_t feature, const std::vector<std::uint32_t>& thresholds,
+                    const Matrix& known, const std::string& kernel) {
+    check_features(x);
+    const Targets targets = targets_from(x, y, {task, n_classes, {}, {}, 1, 0.0});
+    const Problem problem = make_problem(objective_from("", targets), {x.data(), x.size()}, targets, false);
+    const Objective& objective = *problem.objective;
+    const Subset subset(*problem.data);
+    check_thresholds(subset, feature, thresholds);
+    if (known.shape(0) != 2 || known.shape(1) != thresholds.size())
+        refuse("known: expected a row for each side and a column for each threshold");
+    if (!(penalty >= 0)) refuse("penalty: expected at least 0, got " + std::to_string(penalty));
+    const KernelChoice choice{kernel_from(kernel)};
+    const double lambda = penalty / objective.unit();
+    std::vector<std::uint32_t> rank(subset.features());
+    for (std::uint32_t f = 0; f < rank.size(); ++f) rank[f] = f;
+    StopCondition stop;
+
+    const std::size_t count = thresholds.size();
+    const auto start = [&](int side, std::size_t j) { return known(side, j) / objective.unit(); };
+    const auto reported = [&](Sides& sides) {
+        for (auto& side : sides)
+            for (double& value : side) value *= objective.unit();
+        return matrix_of(sides, count);
+    };
+    const auto scan = [&](std::uint32_t lanes, auto&& part) {
+        for (std::size_t j = 0; j < count; j += lanes)
+            part(j, std::span(thresholds).subspan(j, std::min<std::size_t>(lanes, count - j)));
+    };
+    Sides start_values(2, std::vector<double>(count));
+    for (int side = 0; side < 2; ++side)
+        for (std::size_t j = 0; j < count; ++j) start_values[side][j] = start(side, j);
+
+    nb::dict out;
+    Sides values = start_values;
+    const auto scanner = objective.make_scanner(choice, no_leaf_limits);
+    scanner->prepare(subset, rank);
+    scan(scanner->lanes(), [&](std::size_t j, std::span<const std::uint32_t> part) {
+        scanner->scan(feature, part, lambda, values[0].data() + j, values[1].data() + j, stop);
+    });
+    out["value"] = reported(values);
+    const auto brackets = objective.make_bracket_scanner(choice);
+    if (!brackets || !brackets->prepare(subset, rank)) return out;
+    Sides upper = start_values;
+    Sides lower(2, std::vector<double>(count));
+    scan(brackets->lanes(), [&](std::size_t j, std::span<const std::uint32_t> part) {
+        const BracketScanner::Brackets sides[2] = {{lower[0].data() + j, upper[0].data() + j},
+                                                   {lower[1].data() + j, upper[1].data() + j}};
+        brackets->scan(feature, part, lambda, sides, stop);
+    });
+    out["lower"] = reported(lower);
+    out["upper"] = reported(upper);
+    return out;
+}
+
+}  // namespace
+
+void bind_scans(nb::module_& m) {
+    m.def("scan_sides", &scan_sides, nb::arg("X"), nb::arg("y"), nb::kw_only(), nb::arg("task"),
+          nb::arg("n_classes"), nb::arg("penalty"), nb::arg("feature"), nb::arg("thresholds"),
+          nb::arg("known"), nb::arg("kernel"));
+}
+
+}  // namespace codt::bindings
