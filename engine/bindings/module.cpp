@@ -17,6 +17,7 @@
 #include "bindings/names.hpp"
 #include "bindings/poll.hpp"
 #include "bindings/scans.hpp"
+#include "objectives/registry.hpp"
 #include "search/problem.hpp"
 #include "search/search.hpp"
 
@@ -76,8 +77,8 @@ class PySearch {
         if (memory_limit) {
             options.memory_limit = *memory_limit;
             // The sorted data, the view of all rows, and one thread's workspace.
-            const std::size_t least =
-                3 * rows * columns * sizeof(std::uint32_t) + 8 * rows + Worker::bytes(rows, columns);
+            const std::size_t least = 3 * rows * columns * sizeof(std::uint32_t) + 8 * rows +
+                                      Worker::bytes(rows, columns, *make_objective(name, targets));
             if (*memory_limit < static_cast<std::int64_t>(least))
                 refuse("memory_limit: " + std::to_string(*memory_limit) + " bytes are less than the " +
                        std::to_string(least) + " that a search on these data needs to begin");

@@ -82,6 +82,9 @@ class Objective {
         return nullptr;
     }
 
+    // What both need in memory for every sample of every feature: an order of their own, or more.
+    virtual std::size_t scan_bytes() const { return sizeof(std::uint32_t); }
+
     // For reporting. `rows` are rows of the data set; both are computed afresh, with no state of a search.
     // `value` is the one reported for the same rows.
     virtual std::vector<double> reported_value(std::span<const std::uint32_t> rows) const = 0;

@@ -100,6 +100,9 @@ class SquaredError final : public CostTupleObjective<Moments> {
         return make_squared_error_brackets(cost().y, kernel.path);
     }
 
+    // Two orders, and the targets in one of them.
+    std::size_t scan_bytes() const override { return 2 * sizeof(std::uint32_t) + sizeof(double); }
+
     // Two passes in extended precision: the reported loss owes nothing to the tuples above.
     double reported_loss(std::span<const std::uint32_t> rows, const std::vector<double>&) const override {
         const long double mean = exact_mean(rows);

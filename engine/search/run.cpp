@@ -51,8 +51,8 @@ RunStatus Search::run(StopCondition& stop, const RunLimits& limits) {
     while (workers_.size() < limits_.threads) {
         workers_.push_back(std::make_unique<Worker>(settings_, options_.depth_two_strategy, *objective_,
                                                     options_.kernel, options_.seed + workers_.size() + 1));
-        const auto bytes =
-            static_cast<std::int64_t>(Worker::bytes(root_.subset.size(), root_.subset.features()));
+        const auto bytes = static_cast<std::int64_t>(
+            Worker::bytes(root_.subset.size(), root_.subset.features(), *objective_));
         memory_.add(bytes);
         fixed_memory_ += bytes;
     }

@@ -79,8 +79,8 @@ Search::Search(std::shared_ptr<const Dataset> data, std::shared_ptr<const Object
     if (options_.primal && root_.budget.depth >= 4) {
         // Copies of parts of the data, and a search below one node: where that is much of the limit, there
         // are none.
-        const auto bytes =
-            3 * static_cast<std::int64_t>(Worker::bytes(root_.subset.size(), root_.subset.features()));
+        const auto bytes = 3 * static_cast<std::int64_t>(
+                                   Worker::bytes(root_.subset.size(), root_.subset.features(), *objective_));
         if (fixed_memory_ + bytes <= options_.memory_limit / 2) {
             primal_ = std::make_unique<PrimalHeuristic>(data_, objective_, settings_, options_);
             memory_.add(bytes);

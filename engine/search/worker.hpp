@@ -20,10 +20,9 @@ struct Worker {
     std::vector<std::uint32_t> scratch;
     Subset side_data[2];  // data of terminal subproblems, refilled for every expansion
 
-    // No more than this is needed for data of this many rows and features: two subsets, and the orders of an
-    // exact scan and of one with bounds.
-    static std::size_t bytes(std::size_t rows, std::size_t features) {
-        return rows * features * (2 * 2 + 2) * sizeof(std::uint32_t) + rows * 64;
+    // No more than this is needed for data of this many rows and features: two subsets, and the scans.
+    static std::size_t bytes(std::size_t rows, std::size_t features, const Objective& objective) {
+        return rows * features * (2 * 2 * sizeof(std::uint32_t) + objective.scan_bytes()) + rows * 64;
     }
 };
 

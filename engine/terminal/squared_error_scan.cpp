@@ -51,6 +51,7 @@ struct Block {
 struct Stream {
     const std::uint32_t* ordered;    // ids in sorted order
     const std::uint32_t* grouped;    // the same ids, within each block those with y > 0 first
+    const double* values;            // the targets of these: in a row, as many samples do not fit a cache
     const std::uint32_t* group_end;  // where its groups of equal values end
     const Block* blocks;
     std::uint32_t block_count;
@@ -210,14 +211,14 @@ struct SquaredErrorPass {
             Counts counts;
             counts.clear();
             for (std::uint32_t p = begin; p < block.middle; ++p) {
-                const std::uint32_t id = stream.grouped[p];
-                rise.add_scaled(ones[bucket[id]], y[id]);
-                counts.add_row(whole_ones[bucket[id]]);
+                const std::uint8_t b = bucket[stream.grouped[p]];
+                rise.add_scaled(ones[b], stream.values[p]);
+                counts.add_row(whole_ones[b]);
             }
             for (std::uint32_t p = block.middle; p < block.end; ++p) {
-                const std::uint32_t id = stream.grouped[p];
-                fall.add_scaled(ones[bucket[id]], -y[id]);
-                counts.add_row(whole_ones[bucket[id]]);
+                const std::uint8_t b = bucket[stream.grouped[p]];
+                fall.add_scaled(ones[b], -stream.values[p]);
+                counts.add_row(whole_ones[b]);
             }
             for (std::size_t i = 0; i < registers; ++i)
                 next.r[i] = k.r[i] + __builtin_convertvector(counts.r[i], Register);
@@ -287,14 +288,15 @@ class SquaredErrorScanner final : public Scanner {
         const std::uint32_t features = subset.features();
         const std::size_t cells = static_cast<std::size_t>(size) * features;
         grouped_.ensure(cells);
+        values_.ensure(cells);
         centre_targets(subset);
 
         blocks_.refill(subset.features(), [&](std::uint32_t f) { fill_stream(f); });
         streams_.clear();
         for_each_stream(subset, feature_rank, [&](std::uint32_t f) {
             const std::size_t base = static_cast<std::size_t>(f) * size;
-            streams_.push_back({subset.order(f).data(), grouped_.data() + base, subset.group_end(f).data(),
-                                blocks_.of(f), blocks_.count(f)});
+            streams_.push_back({subset.order(f).data(), grouped_.data() + base, values_.data() + base,
+                                subset.group_end(f).data(), blocks_.of(f), blocks_.count(f)});
         });
     }
 
@@ -326,6 +328,7 @@ class SquaredErrorScanner final : public Scanner {
         const std::size_t base = static_cast<std::size_t>(f) * subset_->size();
         const auto order = subset_->order(f);
         std::uint32_t* const grouped = grouped_.data() + base;
+        double* const values = values_.data() + base;
         const double* const target = target_.data();
         for_each_block(subset_->group_end(f), [&](std::uint32_t begin, std::uint32_t end,
                                                   std::uint32_t first_group, std::uint32_t groups) {
@@ -337,6 +340,7 @@ class SquaredErrorScanner final : public Scanner {
                 const std::uint32_t id = order[p];
                 const double y = target[id];
                 grouped[front] = grouped[back - 1] = id;
+                values[front] = values[back - 1] = y;
                 front += y > 0;
                 back -= !(y > 0);
                 positive += std::max(y, 0.0);
@@ -396,6 +400,7 @@ class SquaredErrorScanner final : public Scanner {
     const Subset* subset_ = nullptr;
     std::vector<double> target_;
     Buffer<std::uint32_t> grouped_;
+    Buffer<double> values_;
     std::vector<std::uint8_t> buckets_;
     PerFeature<Block> blocks_;
     std::vector<Stream> streams_;
