@@ -22,7 +22,8 @@ struct Worker {
 
     // No more than this is needed for data of this many rows and features: two subsets, and the scans.
     static std::size_t bytes(std::size_t rows, std::size_t features, const Objective& objective) {
-        return rows * features * (2 * 2 * sizeof(std::uint32_t) + objective.scan_bytes()) + rows * 64;
+        return rows * features * (std::size_t{4} * sizeof(std::uint32_t) + objective.scan_bytes()) +
+               rows * 64;
     }
 };
 
