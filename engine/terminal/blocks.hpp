@@ -22,16 +22,16 @@ inline constexpr std::uint32_t narrow_limit = 32767;
 
 // Calls visit(begin, end, first_group, groups) for every block; `ends` are the ends of the groups of equal
 // values.
-template <class Visit>
+template <std::uint32_t Size = block_size, class Visit>
 void for_each_block(std::span<const std::uint32_t> ends, Visit&& visit) {
     std::uint32_t begin = 0;
     for (std::size_t group = 0; group < ends.size();) {
         const std::size_t first = group;
-        // The groups that end within block_size samples are no more than block_size.
-        const std::size_t most = std::min<std::size_t>(ends.size(), group + block_size);
+        // The groups that end within so many samples are no more.
+        const std::size_t most = std::min<std::size_t>(ends.size(), group + Size);
         group = static_cast<std::size_t>(std::upper_bound(ends.begin() + static_cast<std::ptrdiff_t>(group),
                                                           ends.begin() + static_cast<std::ptrdiff_t>(most),
-                                                          begin + block_size) -
+                                                          begin + Size) -
                                          ends.begin());
         group = std::max(group, first + 1);
         const std::uint32_t end = ends[group - 1];
