@@ -18,7 +18,7 @@
 // (|c| + slack)^2 passes the ratio from above times k (n - k).
 //
 // Blocks are ruled out by the two bounds of squared_error_scan.cpp, the slack added to the reach. In the
-// hexagon k is no whole number: it is off by up to 4 u n, so that k (n - k) is off by less than 16 u n^2.
+// hexagon k is no whole number: it is off by up to 5 u n, so that k (n - k) is off by less than 16 u n^2.
 #include "terminal/squared_error_brackets.hpp"
 
 #include <algorithm>
