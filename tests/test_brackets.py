@@ -67,18 +67,10 @@ def instance(rng: np.random.Generator, kind: str, n: int) -> tuple[Floats, Float
 def scan(
     X: Floats, y: Floats, feature: int, thresholds: list[int], known: Floats, kernel: str, penalty: float
 ) -> SideValues:
-    """Run the scans of regression."""
-    return scan_sides(
-        X,
-        y,
-        task="regression",
-        n_classes=0,
-        penalty=penalty,
-        feature=feature,
-        thresholds=thresholds,
-        known=known,
-        kernel=kernel,
-    )
+    """Run both scans of regression."""
+    arguments: dict[str, Any] = {"penalty": penalty, "feature": feature, "thresholds": thresholds, "known": known}
+    arguments |= {"task": "regression", "n_classes": 0, "kernel": kernel}
+    return {**scan_sides(X, y, bounds=False, **arguments), **scan_sides(X, y, bounds=True, **arguments)}
 
 
 @pytest.mark.parametrize("kernel", VECTOR_KERNELS)
@@ -128,14 +120,14 @@ def test_bounds_are_close_on_many_samples(kernel: str) -> None:
 def test_more_samples_than_floats_can_count_take_the_exact_scan() -> None:
     y = np.arange(2**20 + 1, dtype=np.float64)
     found = scan(y[:, None].copy(), y, 0, [2**19], np.full((2, 1), np.inf), "baseline", 0.0)
-    assert set(found) == {"value"}
+    assert set(found) == {"value", "seconds"}
     found = scan(y[:-1, None].copy(), y[:-1], 0, [2**19], np.full((2, 1), np.inf), "baseline", 0.0)
-    assert set(found) == {"value", "lower", "upper"}
+    assert set(found) == {"value", "lower", "upper", "seconds"}
 
 
 def test_there_are_no_bounds_where_no_scan_has_them() -> None:
     X, y = instance(np.random.default_rng(0), "noisy", 30)
-    assert set(scan(X, y, 2, [3], np.full((2, 1), np.inf), "scalar", 0.0)) == {"value"}
+    assert set(scan(X, y, 2, [3], np.full((2, 1), np.inf), "scalar", 0.0)) == {"value", "seconds"}
 
 
 @pytest.mark.parametrize("kernel", VECTOR_KERNELS)
@@ -167,4 +159,4 @@ def test_what_does_not_fit_is_refused(argument: str, value: object) -> None:
     arguments: dict[str, Any] = {"feature": 2, "thresholds": [3], "penalty": 0.0, argument: value}
     arguments.setdefault("known", np.full((2, len(arguments["thresholds"])), np.inf))
     with pytest.raises(ValueError, match=argument):
-        scan_sides(X, y, task="regression", n_classes=0, kernel="auto", **arguments)
+        scan_sides(X, y, task="regression", n_classes=0, kernel="auto", bounds=True, **arguments)

@@ -4,7 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <limits>
+#include <chrono>
 
 #include "bindings/arrays.hpp"
 #include "bindings/input.hpp"
@@ -32,10 +32,11 @@ void check_thresholds(const Subset& subset, std::size_t feature,
 }
 
 // The best trees of depth at most one on both sides of thresholds of a feature, which are given by their
-// numbers. `known` are upper bounds to begin with.
+// numbers: their objectives, or with `bounds` bounds on these, and the seconds that it took. `known` are
+// upper bounds to begin with. Empty if there is no such scan.
 nb::dict scan_sides(const Matrix& x, const Values& y, const std::string& task, std::int64_t n_classes,
                     double penalty, std::uint32_t feature, const std::vector<std::uint32_t>& thresholds,
-                    const Matrix& known, const std::string& kernel) {
+                    const Matrix& known, const std::string& kernel, bool bounds) {
     check_features(x);
     const Targets targets = targets_from(x, y, {task, n_classes, {}, {}, 1, 0.0});
     const Problem problem = make_problem(objective_from("", targets), {x.data(), x.size()}, targets, false);
@@ -47,44 +48,46 @@ nb::dict scan_sides(const Matrix& x, const Values& y, const std::string& task, s
     if (!(penalty >= 0)) refuse("penalty: expected at least 0, got " + std::to_string(penalty));
     const KernelChoice choice{kernel_from(kernel)};
     const double lambda = penalty / objective.unit();
+    const std::size_t count = thresholds.size();
     std::vector<std::uint32_t> rank(subset.features());
     for (std::uint32_t f = 0; f < rank.size(); ++f) rank[f] = f;
-    StopCondition stop;
-
-    const std::size_t count = thresholds.size();
-    const auto start = [&](int side, std::size_t j) { return known(side, j) / objective.unit(); };
-    const auto reported = [&](Sides& sides) {
-        for (auto& side : sides)
-            for (double& value : side) value *= objective.unit();
-        return matrix_of(sides, count);
-    };
-    const auto scan = [&](std::uint32_t lanes, auto&& part) {
-        for (std::size_t j = 0; j < count; j += lanes)
-            part(j, std::span(thresholds).subspan(j, std::min<std::size_t>(lanes, count - j)));
-    };
-    Sides start_values(2, std::vector<double>(count));
+    Sides lower(2, std::vector<double>(count));
+    Sides upper = lower;
     for (int side = 0; side < 2; ++side)
-        for (std::size_t j = 0; j < count; ++j) start_values[side][j] = start(side, j);
+        for (std::size_t j = 0; j < count; ++j) upper[side][j] = known(side, j) / objective.unit();
 
     nb::dict out;
-    Sides values = start_values;
-    const auto scanner = objective.make_scanner(choice, no_leaf_limits);
-    scanner->prepare(subset, rank);
-    scan(scanner->lanes(), [&](std::size_t j, std::span<const std::uint32_t> part) {
-        scanner->scan(feature, part, lambda, values[0].data() + j, values[1].data() + j, stop);
-    });
-    out["value"] = reported(values);
-    const auto brackets = objective.make_bracket_scanner(choice);
-    if (!brackets || !brackets->prepare(subset, rank)) return out;
-    Sides upper = start_values;
-    Sides lower(2, std::vector<double>(count));
-    scan(brackets->lanes(), [&](std::size_t j, std::span<const std::uint32_t> part) {
+    const auto report = [&](const char* name, Sides& sides) {
+        for (auto& side : sides)
+            for (double& value : side) value *= objective.unit();
+        out[name] = matrix_of(sides, count);
+    };
+    StopCondition stop;
+    // Calls scan(first, thresholds) for as many thresholds at a time as there are lanes.
+    const auto time = [&](std::uint32_t lanes, auto&& scan) {
+        const auto start = StopCondition::Clock::now();
+        for (std::size_t j = 0; j < count; j += lanes)
+            scan(j, std::span(thresholds).subspan(j, std::min<std::size_t>(lanes, count - j)));
+        out["seconds"] = std::chrono::duration<double>(StopCondition::Clock::now() - start).count();
+    };
+    if (!bounds) {
+        const auto scanner = objective.make_scanner(choice, no_leaf_limits);
+        scanner->prepare(subset, rank);
+        time(scanner->lanes(), [&](std::size_t j, std::span<const std::uint32_t> part) {
+            scanner->scan(feature, part, lambda, upper[0].data() + j, upper[1].data() + j, stop);
+        });
+        report("value", upper);
+        return out;
+    }
+    const auto scanner = objective.make_bracket_scanner(choice);
+    if (!scanner || !scanner->prepare(subset, rank)) return out;
+    time(scanner->lanes(), [&](std::size_t j, std::span<const std::uint32_t> part) {
         const BracketScanner::Brackets sides[2] = {{lower[0].data() + j, upper[0].data() + j},
                                                    {lower[1].data() + j, upper[1].data() + j}};
-        brackets->scan(feature, part, lambda, sides, stop);
+        scanner->scan(feature, part, lambda, sides, stop);
     });
-    out["lower"] = reported(lower);
-    out["upper"] = reported(upper);
+    report("lower", lower);
+    report("upper", upper);
     return out;
 }
 
@@ -93,7 +96,7 @@ nb::dict scan_sides(const Matrix& x, const Values& y, const std::string& task, s
 void bind_scans(nb::module_& m) {
     m.def("scan_sides", &scan_sides, nb::arg("X"), nb::arg("y"), nb::kw_only(), nb::arg("task"),
           nb::arg("n_classes"), nb::arg("penalty"), nb::arg("feature"), nb::arg("thresholds"),
-          nb::arg("known"), nb::arg("kernel"));
+          nb::arg("known"), nb::arg("kernel"), nb::arg("bounds"));
 }
 
 }  // namespace codt::bindings

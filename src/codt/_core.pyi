@@ -36,7 +36,8 @@ class TreeArrays(TypedDict):
 Status = Literal["optimal", "time-limit", "expansion-limit", "gap-limit", "memory-limit", "interrupted"]
 
 class SideValues(TypedDict, total=False):
-    value: Required[NDArray[np.float64]]
+    seconds: float
+    value: NDArray[np.float64]
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
 
@@ -52,6 +53,7 @@ def scan_sides(
     thresholds: list[int],
     known: NDArray[np.float64],
     kernel: str,
+    bounds: bool,
 ) -> SideValues: ...
 
 class Search:
