@@ -188,7 +188,7 @@ def test_limits_keep_a_weighted_tree(estimator: type) -> None:
         {"memory_limit": "200kB", "strategy": "bfs-lb", "time_limit": 1.0},
     )
     for limits in limits_of_all:
-        model = estimator(max_depth=4, **limits).fit(X, y, weights)
+        model = estimator(max_depth=5, **limits).fit(X, y, weights)
         certificate = verify(model, X, y, weights)
         assert certificate.ok, str(certificate)
         assert model.status_ != "optimal"
