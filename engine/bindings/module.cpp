@@ -184,6 +184,7 @@ class PySearch {
     bool complete() const { return search_->complete(); }
     double lower_bound() const { return search_->lower_bound(); }
     double upper_bound() const { return search_->upper_bound(); }
+    double tolerance() const { return search_->tolerance(); }
     std::uint64_t n_expansions() const { return search_->expansions(); }
 
     nb::dict stats() {
@@ -316,6 +317,7 @@ NB_MODULE(_core, m) {
         .def_prop_ro("complete", &PySearch::complete)
         .def_prop_ro("lower_bound", &PySearch::lower_bound)
         .def_prop_ro("upper_bound", &PySearch::upper_bound)
+        .def_prop_ro("tolerance", &PySearch::tolerance)
         .def_prop_ro("n_expansions", &PySearch::n_expansions)
         .def("stats", &PySearch::stats)
         .def_prop_ro("memory", &PySearch::memory)

@@ -19,6 +19,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -81,7 +82,10 @@ class WorstCost {
 
  private:
     void fill(std::uint32_t f) {
-        if (!any_ready_) objective_->worst_costs(*subset_, of_sample_);
+        if (!any_ready_) {
+            objective_->worst_costs(*subset_, of_sample_);
+            round_up(of_sample_);
+        }
         any_ready_ = true;
         ready_[f] = 1;
         tables_[f].clear();
@@ -93,6 +97,20 @@ class WorstCost {
             for (; k < end; ++k) sum += of_sample_[order[k]];
             tables_[f].push_back(sum);
         }
+    }
+
+    // To multiples of a power of two such that sums are exact: they may have many terms, each much larger than
+    // what is subtracted from in the end, and a bound must not be too high because of that. Whole numbers stay
+    // what they are.
+    static void round_up(std::vector<double>& costs) {
+        double sum = 0;
+        for (const double cost : costs) sum += cost;
+        int exponent = 0;
+        std::frexp(sum, &exponent);
+        // Rounded up, the sum is below 2^(exponent + 1): 2^53 times this.
+        const double grid = std::ldexp(1.0, exponent - 52);
+        if (!(grid > 0) || !std::isfinite(sum)) return;
+        for (double& cost : costs) cost = std::ceil(cost / grid) * grid;
     }
 
     const Objective* objective_ = nullptr;

@@ -15,6 +15,7 @@
 
 #include "bounds/clustering.hpp"
 #include "objectives/cost_tuple.hpp"
+#include "objectives/gaps.hpp"
 #include "objectives/median_walk.hpp"
 #include "objectives/objective.hpp"
 #include "objectives/targets.hpp"
@@ -281,6 +282,17 @@ class AbsoluteError final : public Objective {
 
     double rounding() const override { return rounding_; }
 
+    std::unique_ptr<Objective> within(double ceiling) const override {
+        const std::vector<double> moved =
+            with_smaller_gaps(original_.y, original_.weights, [&](double below, double above) {
+                return ceiling / std::min(below, above);
+            });
+        return moved.empty() ? nullptr : make({moved, original_.weights}, original_);
+    }
+
+    // `original` is what is reported of, `data` what is searched on.
+    static std::unique_ptr<Objective> make(WeightedTargets data, WeightedTargets original);
+
  private:
     double loss(std::span<const std::uint32_t> rows) const {
         const double median = data_.median(rows);
@@ -317,6 +329,21 @@ class AbsoluteError final : public Objective {
     double rounding_;
 };
 
+std::unique_ptr<Objective> AbsoluteError::make(WeightedTargets data, WeightedTargets original) {
+    const std::size_t size = data.y.size();
+    std::vector<std::uint32_t> rows(size);
+    std::iota(rows.begin(), rows.end(), 0u);
+    const double shift = data.y[data.sorted(rows)[size / 2]];
+    double sum = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+        data.y[i] -= shift;
+        sum += data.weights[i] * std::abs(data.y[i]);
+    }
+    // Every step of a walk may be off by a rounding error of the largest sum.
+    const double rounding = 4 * std::numeric_limits<double>::epsilon() * static_cast<double>(size) * sum;
+    return std::make_unique<AbsoluteError>(std::move(data), std::move(original), rounding);
+}
+
 }  // namespace
 
 std::unique_ptr<Objective> make_absolute_error(const Targets& targets) {
@@ -326,24 +353,14 @@ std::unique_ptr<Objective> make_absolute_error(const Targets& targets) {
     WeightedTargets original;
     original.y.assign(targets.y.begin(), targets.y.end());
     for (std::size_t i = 0; i < targets.rows(); ++i) original.weights.push_back(targets.weight(i));
-    std::vector<std::uint32_t> rows(targets.rows());
-    std::iota(rows.begin(), rows.end(), 0u);
-    WeightedTargets shifted = original;
-    const double shift = original.y[original.sorted(rows)[rows.size() / 2]];
-    double most = 0, weight = 0;
-    for (const std::uint32_t row : rows) {
-        shifted.y[row] -= shift;
-        most = std::max(most, std::abs(shifted.y[row]));
-        weight += shifted.weights[row];
-    }
-    const double size = static_cast<double>(rows.size());
-    if (!std::isfinite(2 * most * weight * size))
+    const auto [low, high] = std::minmax_element(targets.y.begin(), targets.y.end());
+    const double range = *high - *low;
+    const double weight = std::accumulate(original.weights.begin(), original.weights.end(), 0.0);
+    if (!std::isfinite(range * weight * static_cast<double>(targets.rows())))
         throw std::invalid_argument(
             "y: expected targets whose absolute errors fit a 64-bit float, got a range of " +
-            std::to_string(2 * most));
-    // Every step of a walk may be off by a rounding error of the largest sum.
-    const double rounding = 4 * std::numeric_limits<double>::epsilon() * size * weight * most;
-    return std::make_unique<AbsoluteError>(std::move(shifted), std::move(original), rounding);
+            std::to_string(range));
+    return AbsoluteError::make(original, original);
 }
 
 }  // namespace codt

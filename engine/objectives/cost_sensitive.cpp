@@ -2,8 +2,12 @@
 // row of costs, the loss of a tuple its least entry: the leaf predicts the class of lowest total cost. A cost
 // matrix and weights are special cases; misclassification is the one of cost one for all classes but the
 // sample's own.
+//
+// A tree that loses less than a ceiling pays no cost above it, so such costs may be lowered to it
+// (Objective::within): a forbidding cost ("never predict this") need not spoil sums of small ones.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "objectives/cost_tuple.hpp"
@@ -42,19 +46,42 @@ struct ClassCost {
 
 class CostSensitive final : public CostTupleObjective<ClassCost> {
  public:
-    CostSensitive(ClassCost cost, double unit, const Targets& targets)
-        : CostTupleObjective(std::move(cost)),
-          unit_(unit),
-          labels_(class_codes(targets)),
-          weights_(targets.weights.begin(), targets.weights.end()),
-          original_(targets.costs.begin(), targets.costs.end()) {
-        if (targets.classes != 2) return;
-        for (std::uint32_t row = 0; row < targets.rows(); ++row) {
+    // As given: what is reported is computed from these.
+    struct Given {
+        std::vector<std::uint16_t> labels;
+        std::vector<double> weights, costs;
+        std::uint32_t classes;
+    };
+
+    CostSensitive(const WholeNumbers& whole, Given given)
+        : CostTupleObjective(ClassCost{whole.values, given.classes}),
+          unit_(whole.unit),
+          distortion_(whole.distortion),
+          given_(std::move(given)) {
+        if (given_.classes != 2) return;
+        for (std::uint32_t row = 0; row < given_.labels.size(); ++row) {
             const double* const costs = this->cost().of(row);
             cheaper_.push_back(costs[1] < costs[0]);
             difference_.push_back(std::abs(costs[0] - costs[1]));
             least_.push_back(std::min(costs[0], costs[1]));
         }
+    }
+
+    static std::unique_ptr<Objective> make(Given given, double ceiling) {
+        const std::vector<double> costs = lowered_to(ceiling, given.costs);
+        double most = 0;
+        for (std::size_t row = 0; row < given.labels.size(); ++row) {
+            const auto first = costs.begin() + static_cast<std::ptrdiff_t>(row * given.classes);
+            most += *std::max_element(first, first + given.classes);
+        }
+        const WholeNumbers whole = in_whole_units(costs, most, given.classes);
+        return std::make_unique<CostSensitive>(whole, std::move(given));
+    }
+
+    std::unique_ptr<Objective> within(double ceiling) const override {
+        const double largest = *std::max_element(given_.costs.begin(), given_.costs.end());
+        if (largest <= ceiling) return nullptr;
+        return make(given_, ceiling);
     }
 
     // One group costs what a leaf does. More groups cannot do better than the cheapest prediction for every
@@ -86,6 +113,7 @@ class CostSensitive final : public CostTupleObjective<ClassCost> {
 
     bool integral() const override { return true; }
     double unit() const override { return unit_; }
+    double distortion() const override { return distortion_; }
 
     double reported_loss(std::span<const std::uint32_t>, const std::vector<double>& value) const override {
         return *std::min_element(value.begin() + cost().classes, value.end());
@@ -95,16 +123,15 @@ class CostSensitive final : public CostTupleObjective<ClassCost> {
         const std::size_t classes = cost().classes;
         std::vector<long double> sums(2 * classes, 0);
         for (const std::uint32_t row : rows) {
-            sums[labels_[row]] += weights_.empty() ? 1.0 : weights_[row];
-            for (std::size_t c = 0; c < classes; ++c) sums[classes + c] += original_[row * classes + c];
+            sums[given_.labels[row]] += given_.weights.empty() ? 1.0 : given_.weights[row];
+            for (std::size_t c = 0; c < classes; ++c) sums[classes + c] += given_.costs[row * classes + c];
         }
         return {sums.begin(), sums.end()};
     }
 
  private:
-    double unit_;
-    std::vector<std::uint16_t> labels_;
-    std::vector<double> weights_, original_;
+    double unit_, distortion_;
+    Given given_;
     // Of two classes: the cheaper prediction, what the other one costs more, and what is lost in any case.
     std::vector<std::uint16_t> cheaper_;
     std::vector<double> difference_, least_;
@@ -114,14 +141,11 @@ class CostSensitive final : public CostTupleObjective<ClassCost> {
 
 // The costs are those of the samples with their weights; `weights` themselves are only reported.
 std::unique_ptr<Objective> make_cost_sensitive(const Targets& targets) {
-    double most = 0;
-    for (std::size_t row = 0; row < targets.rows(); ++row) {
-        const auto costs = targets.costs.subspan(row * targets.classes, targets.classes);
-        most += *std::max_element(costs.begin(), costs.end());
-    }
-    WholeNumbers whole = in_whole_units(targets.costs, most);
-    return std::make_unique<CostSensitive>(ClassCost{std::move(whole.values), targets.classes}, whole.unit,
-                                           targets);
+    return CostSensitive::make({class_codes(targets),
+                                {targets.weights.begin(), targets.weights.end()},
+                                {targets.costs.begin(), targets.costs.end()},
+                                targets.classes},
+                               std::numeric_limits<double>::infinity());
 }
 
 }  // namespace codt

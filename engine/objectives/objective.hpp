@@ -97,8 +97,17 @@ class Objective {
     // An internal loss may be off by this much, where that can be more than a tiny part of the root's loss.
     virtual double rounding() const { return 0.0; }
 
+    // No tree's loss in internal numbers is further than this from the real one, because the numbers
+    // themselves were rounded. Sums and comparisons of them may be exact all the same.
+    virtual double distortion() const { return 0.0; }
+
     // Internal losses are in units of this much reported loss.
     virtual double unit() const { return 1.0; }
+
+    // The same objective in numbers of a smaller range, for a search that only cares for trees that lose less
+    // than `ceiling` (in reported units): those lose what they did, all others still lose at least as much as
+    // the ceiling. Null if there is nothing to gain. The limits on leaves are set by the caller.
+    virtual std::unique_ptr<Objective> within(double) const { return nullptr; }
 
  private:
     LeafLimits leaf_limits_;

@@ -11,6 +11,7 @@
 
 #include "bounds/clustering.hpp"
 #include "objectives/cost_tuple.hpp"
+#include "objectives/gaps.hpp"
 #include "objectives/targets.hpp"
 #include "terminal/squared_error_brackets.hpp"
 #include "terminal/squared_error_scan.hpp"
@@ -105,19 +106,29 @@ class SquaredError final : public CostTupleObjective<Moments> {
 
     // Two passes in extended precision: the reported loss owes nothing to the tuples above.
     double reported_loss(std::span<const std::uint32_t> rows, const std::vector<double>&) const override {
-        const long double mean = exact_mean(rows);
+        const long double mean = mean_distance(rows);
         long double error = 0;
         for (const std::uint32_t row : rows) {
-            const long double distance = original_[row] - mean;
+            const long double distance = from_first(rows, row) - mean;
             error += distance * distance;
         }
         return static_cast<double>(error);
     }
     std::vector<double> reported_value(std::span<const std::uint32_t> rows) const override {
-        return {static_cast<double>(exact_mean(rows))};
+        return {static_cast<double>(original_[rows[0]] + mean_distance(rows))};
     }
 
     double unit() const override { return unit_; }
+
+    std::unique_ptr<Objective> within(double ceiling) const override {
+        const double widest = std::sqrt(2 * ceiling);
+        const std::vector<double> moved =
+            with_smaller_gaps(original_, {}, [&](double, double) { return widest; });
+        return moved.empty() ? nullptr : make(moved, original_);
+    }
+
+    // `original` is what is reported of, `y` what is searched on.
+    static std::unique_ptr<Objective> make(std::span<const double> y, std::vector<double> original);
 
  private:
     struct Range {
@@ -132,9 +143,13 @@ class SquaredError final : public CostTupleObjective<Moments> {
         return range;
     }
 
-    long double exact_mean(std::span<const std::uint32_t> rows) const {
+    // As distances from the first of the rows: nothing is lost where all targets are far from zero.
+    long double from_first(std::span<const std::uint32_t> rows, std::uint32_t row) const {
+        return static_cast<long double>(original_[row]) - original_[rows[0]];
+    }
+    long double mean_distance(std::span<const std::uint32_t> rows) const {
         long double sum = 0;
-        for (const std::uint32_t row : rows) sum += original_[row];
+        for (const std::uint32_t row : rows) sum += from_first(rows, row);
         return sum / static_cast<long double>(rows.size());
     }
 
@@ -142,16 +157,9 @@ class SquaredError final : public CostTupleObjective<Moments> {
     double unit_;
 };
 
-}  // namespace
-
-std::unique_ptr<Objective> make_squared_error(const Targets& targets) {
-    const std::span<const double> y = targets.y;
+std::unique_ptr<Objective> SquaredError::make(std::span<const double> y, std::vector<double> original) {
     const auto [low, high] = std::minmax_element(y.begin(), y.end());
     const double range = *high - *low;
-    if (!std::isfinite(range * range * static_cast<double>(y.size())))
-        throw std::invalid_argument(
-            "y: expected targets whose squared errors fit a 64-bit float, got values from " +
-            std::to_string(*low) + " to " + std::to_string(*high));
     Moments moments;
     double unit = 1.0;
     if (range > 0) {
@@ -167,7 +175,23 @@ std::unique_ptr<Objective> make_squared_error(const Targets& targets) {
     } else {
         moments.y.assign(y.size(), 0.0);
     }
-    return std::make_unique<SquaredError>(std::move(moments), std::vector<double>(y.begin(), y.end()), unit);
+    return std::make_unique<SquaredError>(std::move(moments), std::move(original), unit);
+}
+
+}  // namespace
+
+std::unique_ptr<Objective> make_squared_error(const Targets& targets) {
+    const std::span<const double> y = targets.y;
+    const auto [low, high] = std::minmax_element(y.begin(), y.end());
+    const double range = *high - *low;
+    if (!std::isfinite(range * range * static_cast<double>(y.size())))
+        throw std::invalid_argument(
+            "y: expected targets whose squared errors fit a 64-bit float, got values from " +
+            std::to_string(*low) + " to " + std::to_string(*high));
+    if (range > 0 && range * range < least_square)
+        throw std::invalid_argument("y: expected targets whose squared errors do not vanish in a 64-bit float, "
+                                    "got a range that is too small");
+    return SquaredError::make(y, {y.begin(), y.end()});
 }
 
 }  // namespace codt

@@ -20,6 +20,9 @@ struct Targets {
     double weight(std::size_t row) const { return weights.empty() ? 1.0 : weights[row]; }
 };
 
+// The square of a range of targets, times a weight, must not be smaller: it would lose its digits.
+inline constexpr double least_square = 0x1p-960;
+
 // The class codes, checked.
 std::vector<std::uint16_t> class_codes(const Targets& targets);
 

@@ -1,7 +1,12 @@
 // Misclassification with weights: the cost tuple of a sample holds its weight at its class, the loss of a
 // tuple is the weight of all classes but the heaviest. A sample of weight k counts exactly as k samples of
 // weight one.
+//
+// A tree that loses less than a ceiling has every sample heavier than that in a leaf that predicts its class,
+// and pays the same for the leaf whatever the sample weighs beyond the ceiling: so heavy weights may be
+// lowered to it (Objective::within).
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "bounds/clustering.hpp"
@@ -25,8 +30,25 @@ struct ClassWeight : ClassTuple {
 
 class WeightedMisclassification final : public CostTupleObjective<ClassWeight> {
  public:
-    WeightedMisclassification(ClassWeight cost, std::vector<double> original, double unit)
-        : CostTupleObjective(std::move(cost)), original_(std::move(original)), unit_(unit) {}
+    WeightedMisclassification(ClassWeight cost, const WholeNumbers& whole, std::vector<double> original)
+        : CostTupleObjective(std::move(cost)),
+          original_(std::move(original)),
+          unit_(whole.unit),
+          distortion_(whole.distortion) {}
+
+    static std::unique_ptr<Objective> make(ClassTuple classes, std::vector<double> original, double ceiling) {
+        const std::vector<double> weights = lowered_to(ceiling, original);
+        const WholeNumbers whole =
+            in_whole_units(weights, std::accumulate(weights.begin(), weights.end(), 0.0));
+        return std::make_unique<WeightedMisclassification>(ClassWeight{std::move(classes), whole.values},
+                                                           whole, std::move(original));
+    }
+
+    std::unique_ptr<Objective> within(double ceiling) const override {
+        const double heaviest = *std::max_element(original_.begin(), original_.end());
+        if (heaviest <= ceiling) return nullptr;
+        return make(cost(), original_, ceiling);
+    }
 
     // However the samples are grouped, k leaves predict at most k classes: the weight of the others is lost.
     std::vector<double> clustering_losses(const Subset& subset, std::uint32_t count) const override {
@@ -54,6 +76,7 @@ class WeightedMisclassification final : public CostTupleObjective<ClassWeight> {
 
     bool integral() const override { return true; }
     double unit() const override { return unit_; }
+    double distortion() const override { return distortion_; }
 
     double reported_loss(std::span<const std::uint32_t>, const std::vector<double>& weights) const override {
         const auto heaviest = std::max_element(weights.begin(), weights.end());
@@ -69,7 +92,7 @@ class WeightedMisclassification final : public CostTupleObjective<ClassWeight> {
 
  private:
     std::vector<double> original_;
-    double unit_;
+    double unit_, distortion_;
 };
 
 }  // namespace
@@ -77,10 +100,8 @@ class WeightedMisclassification final : public CostTupleObjective<ClassWeight> {
 std::unique_ptr<Objective> make_weighted_misclassification(const Targets& targets) {
     std::vector<double> weights(targets.rows());
     for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = targets.weight(i);
-    WholeNumbers whole = in_whole_units(weights, std::accumulate(weights.begin(), weights.end(), 0.0));
-    return std::make_unique<WeightedMisclassification>(
-        ClassWeight{{class_codes(targets), targets.classes}, std::move(whole.values)}, std::move(weights),
-        whole.unit);
+    return WeightedMisclassification::make({class_codes(targets), targets.classes}, std::move(weights),
+                                           std::numeric_limits<double>::infinity());
 }
 
 }  // namespace codt

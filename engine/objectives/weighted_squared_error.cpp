@@ -13,6 +13,7 @@
 
 #include "bounds/clustering.hpp"
 #include "objectives/cost_tuple.hpp"
+#include "objectives/gaps.hpp"
 #include "objectives/targets.hpp"
 #include "objectives/whole_units.hpp"
 #include "terminal/tuple_scan.hpp"
@@ -53,15 +54,38 @@ struct Range {
 
 class WeightedSquaredError final : public CostTupleObjective<WeightedMoments> {
  public:
-    WeightedSquaredError(WeightedMoments moments, double unit, double rounding, const Targets& targets)
-        : CostTupleObjective(std::move(moments)),
-          unit_(unit),
-          rounding_(rounding),
-          weights_(targets.weights.begin(), targets.weights.end()),
-          original_(targets.y.begin(), targets.y.end()) {
-        tuples_.assign(targets.rows() * cost().size(), 0.0);
-        for (std::uint32_t row = 0; row < targets.rows(); ++row)
+    // As given: what is reported is computed from these.
+    struct Given {
+        std::vector<double> y, weights;  // rows x outputs, rows
+        std::uint32_t outputs;
+    };
+
+    WeightedSquaredError(WeightedMoments moments, double unit, double rounding, Given given)
+        : CostTupleObjective(std::move(moments)), unit_(unit), rounding_(rounding), given_(std::move(given)) {
+        const std::size_t rows = given_.weights.size();
+        tuples_.assign(rows * cost().size(), 0.0);
+        for (std::uint32_t row = 0; row < rows; ++row)
             cost().add(row, tuples_.data() + row * cost().size());
+    }
+
+    // `y` is what is searched on.
+    static std::unique_ptr<Objective> make(const std::vector<double>& y, Given given);
+
+    // Outputs one by one: their errors add up, so one that exceeds the ceiling alone is enough.
+    std::unique_ptr<Objective> within(double ceiling) const override {
+        std::vector<double> y = given_.y;
+        std::vector<double> column(given_.weights.size());
+        bool any = false;
+        for (std::size_t j = 0; j < given_.outputs; ++j) {
+            for (std::size_t i = 0; i < column.size(); ++i) column[i] = given_.y[i * given_.outputs + j];
+            const std::vector<double> moved =
+                with_smaller_gaps(column, given_.weights, [&](double below, double above) {
+                    return std::sqrt(ceiling / below + ceiling / above);
+                });
+            for (std::size_t i = 0; i < moved.size(); ++i) y[i * given_.outputs + j] = moved[i];
+            any = any || !moved.empty();
+        }
+        return any ? make(y, given_) : nullptr;
     }
 
     static constexpr std::uint32_t most_clusters = 16;  // as in squared_error.cpp
@@ -129,80 +153,84 @@ class WeightedSquaredError final : public CostTupleObjective<WeightedMoments> {
 
     // Two passes in extended precision: the reported loss owes nothing to the tuples above.
     double reported_loss(std::span<const std::uint32_t> rows, const std::vector<double>&) const override {
-        const std::vector<long double> means = exact_means(rows);
+        const std::vector<long double> means = mean_distances(rows);
         long double error = 0;
         for (const std::uint32_t row : rows) {
             for (std::size_t j = 0; j < means.size(); ++j) {
-                const long double distance = original_[row * means.size() + j] - means[j];
-                error += weight(row) * distance * distance;
+                const long double distance = from_first(rows, row, j) - means[j];
+                error += given_.weights[row] * distance * distance;
             }
         }
         return static_cast<double>(error);
     }
     std::vector<double> reported_value(std::span<const std::uint32_t> rows) const override {
-        const std::vector<long double> means = exact_means(rows);
-        return {means.begin(), means.end()};
+        std::vector<double> means;
+        for (const long double distance : mean_distances(rows))
+            means.push_back(static_cast<double>(target(rows[0], means.size()) + distance));
+        return means;
     }
 
  private:
-    long double weight(std::uint32_t row) const { return weights_.empty() ? 1.0 : weights_[row]; }
-
-    // As distances from the first row: where all targets are the same, so is their mean.
-    std::vector<long double> exact_means(std::span<const std::uint32_t> rows) const {
-        std::vector<long double> means(cost().outputs, 0);
-        const double* const first = original_.data() + rows[0] * means.size();
+    double target(std::uint32_t row, std::size_t j) const {
+        return given_.y[static_cast<std::size_t>(row) * given_.outputs + j];
+    }
+    // As distances from the first of the rows: where all targets are the same, so is their mean, and nothing
+    // is lost where they are far from zero.
+    long double from_first(std::span<const std::uint32_t> rows, std::uint32_t row, std::size_t j) const {
+        return static_cast<long double>(target(row, j)) - target(rows[0], j);
+    }
+    std::vector<long double> mean_distances(std::span<const std::uint32_t> rows) const {
+        std::vector<long double> means(given_.outputs, 0);
         long double total = 0;
         for (const std::uint32_t row : rows) {
-            total += weight(row);
+            total += given_.weights[row];
             for (std::size_t j = 0; j < means.size(); ++j)
-                means[j] +=
-                    weight(row) * (static_cast<long double>(original_[row * means.size() + j]) - first[j]);
+                means[j] += given_.weights[row] * from_first(rows, row, j);
         }
-        for (std::size_t j = 0; j < means.size(); ++j) means[j] = first[j] + means[j] / total;
+        for (long double& mean : means) mean /= total;
         return means;
     }
 
     double unit_, rounding_;
-    std::vector<double> weights_, original_;
+    Given given_;
     std::vector<double> tuples_;  // of every row
 };
 
-}  // namespace
-
-std::unique_ptr<Objective> make_weighted_squared_error(const Targets& targets) {
-    const std::size_t rows = targets.rows();
-    const std::size_t outputs = targets.outputs;
-    std::vector<double> weights(rows);
-    for (std::size_t i = 0; i < rows; ++i) weights[i] = targets.weight(i);
-    const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
-    WholeNumbers whole = in_whole_units(weights, total);
-
-    std::vector<Range> ranges(outputs);
-    for (std::size_t i = 0; i < targets.y.size(); ++i) {
-        ranges[i % outputs].low = std::min(ranges[i % outputs].low, targets.y[i]);
-        ranges[i % outputs].high = std::max(ranges[i % outputs].high, targets.y[i]);
-    }
+// The widest range of an output.
+double widest_range(const std::vector<double>& y, std::size_t outputs) {
     double widest = 0;
-    for (const Range& range : ranges) widest = std::max(widest, range.high - range.low);
-    if (!std::isfinite(widest * widest * total * static_cast<double>(outputs)))
-        throw std::invalid_argument(
-            "y: expected targets whose weighted squared errors fit a 64-bit float, got a range of " +
-            std::to_string(widest));
-    int exponent = 0;
-    std::frexp(widest, &exponent);  // every range < 2^exponent
-
-    WeightedMoments moments{std::move(whole.values), std::vector<double>(targets.y.size(), 0.0),
-                            targets.outputs};
     for (std::size_t j = 0; j < outputs; ++j) {
-        const double low = ranges[j].low;
-        if (!(ranges[j].high > low)) continue;
-        long double mean = 0, spread = 0;
-        for (std::size_t i = 0; i < rows; ++i)
-            mean += (targets.y[i * outputs + j] - low) * weights[i] / total;
-        for (std::size_t i = 0; i < rows; ++i) {
-            const long double distance = targets.y[i * outputs + j] - low - mean;
-            spread += distance * distance * weights[i] / total;
+        Range range;
+        for (std::size_t i = j; i < y.size(); i += outputs) {
+            range.low = std::min(range.low, y[i]);
+            range.high = std::max(range.high, y[i]);
         }
+        widest = std::max(widest, range.high - range.low);
+    }
+    return widest;
+}
+
+std::unique_ptr<Objective> WeightedSquaredError::make(const std::vector<double>& y, Given given) {
+    const std::size_t rows = given.weights.size();
+    const std::size_t outputs = given.outputs;
+    const double total = std::accumulate(given.weights.begin(), given.weights.end(), 0.0);
+    WholeNumbers whole = in_whole_units(given.weights, total);
+    int exponent = 0;
+    std::frexp(widest_range(y, outputs), &exponent);  // every range < 2^exponent
+
+    WeightedMoments moments{std::move(whole.values), std::vector<double>(y.size(), 0.0), given.outputs};
+    const double mass = std::accumulate(moments.weights.begin(), moments.weights.end(), 0.0);
+    double squares = 0;  // of all of them, around their means
+    for (std::size_t j = 0; j < outputs; ++j) {
+        double low = std::numeric_limits<double>::infinity();
+        for (std::size_t i = 0; i < rows; ++i) low = std::min(low, y[i * outputs + j]);
+        long double mean = 0, spread = 0;
+        for (std::size_t i = 0; i < rows; ++i) mean += (y[i * outputs + j] - low) * given.weights[i] / total;
+        for (std::size_t i = 0; i < rows; ++i) {
+            const long double distance = y[i * outputs + j] - low - mean;
+            spread += distance * distance * given.weights[i] / total;
+        }
+        if (!(spread > 0)) continue;
         // The shift is a short binary number, so that small integers stay exact, but near enough to the mean
         // that what it is off by is little beside the standard deviation: a light outlier makes that much
         // smaller than the range.
@@ -211,15 +239,36 @@ std::unique_ptr<Objective> make_weighted_squared_error(const Targets& targets) {
         const double grid = std::ldexp(1.0, deviation - 6);
         const double shift = grid > 0 ? std::round(static_cast<double>(low + mean) / grid) * grid : low;
         for (std::size_t i = 0; i < rows; ++i)
-            moments.y[i * outputs + j] = std::ldexp(targets.y[i * outputs + j] - shift, -exponent);
+            moments.y[i * outputs + j] = std::ldexp(y[i * outputs + j] - shift, -exponent);
+        squares += std::ldexp(static_cast<double>(spread), -2 * exponent) * mass;
     }
-    // Sums of w, w y and w y^2 are off by a few eps times the whole weight (the targets are at most one
-    // apart), and where a side's weight is small beside it, so is its error. Ordinary weights make this less
-    // than other tolerances; a light sample far away from heavy ones does not.
-    const double mass = std::accumulate(moments.weights.begin(), moments.weights.end(), 0.0);
-    const double rounding = 8 * std::numeric_limits<double>::epsilon() * mass * static_cast<double>(outputs);
+    // Sums of w y are off by a few eps times their largest, which is at most the root of the whole weight
+    // times the sum of w y^2; and so is the error of a light side beside heavy ones, whose mean such a sum
+    // makes. Ordinary weights make this less than other tolerances.
+    const double rounding = 8 * std::numeric_limits<double>::epsilon() * std::sqrt(mass * squares) *
+                            static_cast<double>(outputs);
     return std::make_unique<WeightedSquaredError>(std::move(moments), std::ldexp(whole.unit, 2 * exponent),
-                                                  rounding, targets);
+                                                  rounding, std::move(given));
+}
+
+}  // namespace
+
+std::unique_ptr<Objective> make_weighted_squared_error(const Targets& targets) {
+    WeightedSquaredError::Given given{{targets.y.begin(), targets.y.end()}, {}, targets.outputs};
+    for (std::size_t i = 0; i < targets.rows(); ++i) given.weights.push_back(targets.weight(i));
+    const double total = std::accumulate(given.weights.begin(), given.weights.end(), 0.0);
+    const double lightest = *std::min_element(given.weights.begin(), given.weights.end());
+    const double widest = widest_range(given.y, given.outputs);
+    if (!std::isfinite(widest * widest * total * static_cast<double>(given.outputs)))
+        throw std::invalid_argument(
+            "y: expected targets whose weighted squared errors fit a 64-bit float, got a range of " +
+            std::to_string(widest));
+    if (widest > 0 && std::min(1.0, lightest) * widest * widest < least_square)
+        throw std::invalid_argument(
+            "y: expected targets whose weighted squared errors do not vanish in a 64-bit float, got a range or "
+            "weights that are too small");
+    const std::vector<double> y = given.y;
+    return WeightedSquaredError::make(y, std::move(given));
 }
 
 }  // namespace codt

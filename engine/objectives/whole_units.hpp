@@ -3,8 +3,9 @@
 // is exactly what its samples sum up to, equal losses are equal, and no bound is off by rounding.
 //
 // The unit is the largest that all numbers are multiples of (for whole weights: at most one, and nothing is
-// rounded), unless sums would then need more than 52 bits. Only then are the numbers rounded, each by at most
-// 2^-53 of their sum, which is what adding them up in doubles would lose anyway.
+// rounded), unless sums would then need more than 52 bits. Only then are the numbers rounded, and the
+// `distortion` says how much that can change the loss of a tree. Where it is too much, the search replaces
+// numbers that no good tree pays by smaller ones (Objective::within), until the rest fits.
 #pragma once
 
 #include <algorithm>
@@ -19,10 +20,11 @@ namespace codt {
 struct WholeNumbers {
     std::vector<double> values;
     double unit = 1.0;
+    double distortion = 0.0;  // in units: the sum over the rows of the largest rounding error in each
 };
 
-// `most` bounds every sum that will be formed.
-inline WholeNumbers in_whole_units(std::span<const double> numbers, double most) {
+// `most` bounds every sum that will be formed. A row has `columns` numbers, of which a tree pays one.
+inline WholeNumbers in_whole_units(std::span<const double> numbers, double most, std::size_t columns = 1) {
     constexpr int bits = 52;
     int unit = 1024;  // exponents
     for (const double number : numbers) {
@@ -35,12 +37,26 @@ inline WholeNumbers in_whole_units(std::span<const double> numbers, double most)
     if (unit == 1024) unit = 0;
     int largest = 0;
     std::frexp(most, &largest);  // most < 2^largest
+    const bool rounds = unit < largest - bits;
     unit = std::max(unit, largest - bits);
     WholeNumbers out;
     out.unit = std::ldexp(1.0, unit);
     out.values.reserve(numbers.size());
     for (const double number : numbers) out.values.push_back(std::nearbyint(std::ldexp(number, -unit)));
+    if (!rounds) return out;
+    for (std::size_t row = 0; row < numbers.size(); row += columns) {
+        double off = 0;
+        for (std::size_t i = row; i < row + columns; ++i)
+            off = std::max(off, std::abs(std::ldexp(numbers[i], -unit) - out.values[i]));
+        out.distortion += off;
+    }
     return out;
+}
+
+inline std::vector<double> lowered_to(double ceiling, std::span<const double> numbers) {
+    std::vector<double> lowered(numbers.begin(), numbers.end());
+    for (double& number : lowered) number = std::min(number, ceiling);
+    return lowered;
 }
 
 }  // namespace codt

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "common/check.hpp"
 #include "search/search.hpp"
 
 namespace codt {
@@ -16,9 +17,9 @@ struct PrimalHeuristic::Place {
 
 namespace {
 
-// No fewer leaves than a tree has: a stump may turn out to be a leaf.
-std::uint32_t leaves_of(const SolutionNode& node) {
-    if (node.kind == SolutionNode::Kind::split) return leaves_of(*node.left) + leaves_of(*node.right);
+// How large a tree is, without a look at its data: a stump may turn out to be a leaf.
+std::uint32_t size_of(const SolutionNode& node) {
+    if (node.kind == SolutionNode::Kind::split) return size_of(*node.left) + size_of(*node.right);
     return node.kind == SolutionNode::Kind::stump ? 2 : 1;
 }
 
@@ -36,6 +37,7 @@ PrimalHeuristic::PrimalHeuristic(std::shared_ptr<const Dataset> data,
     own->terminal = Terminal::depth_two;
     own->greedy = false;
     own->primal = false;
+    own->refine = false;
     own->log_expansions = false;
     own->memory_limit = no_memory_limit;
     if (settings.min_decrease > 0) own->whole_search = &settings;
@@ -97,7 +99,7 @@ GreedyTree PrimalHeuristic::split(const Subset& subset, std::uint32_t feature, s
     // Leaves go where they are needed, or where the tops have them.
     std::uint32_t left_leaves = Budget::any;
     if (budget.limited())
-        left_leaves = left && right ? budget.share_by_loss(leaves_of(*left), leaves_of(*right))
+        left_leaves = left && right ? budget.share_by_loss(size_of(*left), size_of(*right))
                                     : budget.share_by_loss(objective_->leaf_loss(sides[0]),
                                                            objective_->leaf_loss(sides[1]));
     GreedyTree below[2];
@@ -270,6 +272,17 @@ void PrimalHeuristic::partition(std::uint32_t feature, double threshold,
     for (const std::uint32_t row : rows) sides[values[ranks[row]] <= threshold ? 0 : 1].push_back(row);
 }
 
+// No fewer leaves than the tree has on these rows, and no more than a budget had in which it was found: there
+// a stump counts for two leaves, or for as many as it has rows (Budget::on).
+std::uint32_t PrimalHeuristic::leaves_of(const SolutionNode& node,
+                                         const std::vector<std::uint32_t>& rows) const {
+    if (node.kind == SolutionNode::Kind::leaf) return 1;
+    if (node.kind == SolutionNode::Kind::stump) return rows.size() < 2 ? 1 : 2;
+    std::vector<std::uint32_t> sides[2];
+    partition(node.feature, node.threshold, rows, sides);
+    return leaves_of(*node.left, sides[0]) + leaves_of(*node.right, sides[1]);
+}
+
 double PrimalHeuristic::evaluate(const SolutionNode& node, const std::vector<std::uint32_t>& rows) const {
     switch (node.kind) {
         case SolutionNode::Kind::leaf:
@@ -309,18 +322,25 @@ void PrimalHeuristic::costs(const SolutionNode& node, const std::vector<std::uin
 PrimalHeuristic::Place PrimalHeuristic::go_to(const Solution& tree, const std::vector<int>& path) const {
     Place place{Subset(*data_), tree, budget_};
     std::vector<std::uint32_t> scratch;
+    std::uint32_t others = 0;  // leaves of the rest of the tree
     for (const int side : path) {
         const SolutionNode& node = *place.solution;
         const std::uint32_t groups = place.subset.groups_up_to(*data_, node.feature, node.threshold);
         Subset sides[2];
         place.subset.split(node.feature, groups - 1, sides[0], sides[1], scratch);
+        if (budget_.limited()) {
+            const auto rows = sides[1 - side].samples();
+            others += leaves_of(side == 0 ? *node.right : *node.left, {rows.begin(), rows.end()});
+        }
         place.subset = std::move(sides[side]);
         place.solution = Solution(side == 0 ? node.left : node.right);
         --place.budget.depth;
     }
     // All leaves that the rest of the tree does not use.
-    if (budget_.limited())
-        place.budget.leaves = budget_.leaves - (leaves_of(*tree) - leaves_of(*place.solution));
+    if (budget_.limited()) {
+        CODT_CHECK(others < budget_.leaves);
+        place.budget.leaves = budget_.leaves - others;
+    }
     place.budget = place.budget.on(place.subset.size());
     return place;
 }

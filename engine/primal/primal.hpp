@@ -1,12 +1,11 @@
 // Primal heuristics: better incumbents beside the search, from its first milliseconds on. They never touch
 // the search tree; what they find is an incumbent like any other, so the proof is what it was.
 //
-//   bottoms      a greedy top, and below it the optimal tree of depth two at every node
-//   alternation  one split of the top is replaced by the best one for the subtrees below as they are (each
-//   sample has a
-//                cost on the left and a cost on the right), then the bottoms are solved again; never worse
-//   subtree      a subtree of depth three or more of the incumbent is searched exactly, from itself as
-//   incumbent excursion    another split at a random place, greedy with optimal bottoms below it
+// - Bottoms: a greedy top, and below it the optimal tree of depth two at every node.
+// - Alternation: one split of the top is replaced by the best one for the subtrees below as they are (each
+//   sample has a cost on the left and a cost on the right), then the bottoms are solved again. Never worse.
+// - Subtree: a subtree of depth three or more of the incumbent is searched exactly, from itself as incumbent.
+// - Excursion: another split at a random place, greedy with optimal bottoms below it.
 #pragma once
 
 #include <cstdint>
@@ -65,6 +64,7 @@ class PrimalHeuristic {
                                              double seconds);
     std::optional<GreedyTree> excursion(const GreedyTree& incumbent, Worker& worker, StopCondition& stop);
 
+    std::uint32_t leaves_of(const SolutionNode& node, const std::vector<std::uint32_t>& rows) const;
     double evaluate(const SolutionNode& node, const std::vector<std::uint32_t>& rows) const;
     void costs(const SolutionNode& node, const std::vector<std::uint32_t>& fitted,
                const std::vector<std::uint32_t>& rows, std::vector<double>& cost) const;

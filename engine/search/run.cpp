@@ -45,6 +45,17 @@ RunStatus Search::run(StopCondition& stop, const RunLimits& limits) {
     limits_.threads = std::max(1u, limits_.threads);
     expansion_limit_ =
         limits.expansions > UINT64_MAX - root_.expansions ? UINT64_MAX : root_.expansions + limits.expansions;
+    run_once(stop);
+    while (status_ == RunStatus::optimal && next_objective_) {
+        refine();
+        run_once(stop);
+    }
+    seconds_before_ = elapsed();
+    return status_;
+}
+
+// Until the root is complete or the run is over.
+void Search::run_once(StopCondition& stop) {
     status_ = RunStatus::optimal;
     error_ = nullptr;
     stopping_ = false;
@@ -95,8 +106,6 @@ RunStatus Search::run(StopCondition& stop, const RunLimits& limits) {
         threads.clear();  // joins
         if (error_) std::rethrow_exception(error_);
     }
-    seconds_before_ = elapsed();
-    return status_;
 }
 
 // One thread's turns of Alg. 1. The thread that leads looks after the caller's stop condition, `outer`; `own`

@@ -12,34 +12,6 @@ namespace codt {
 
 namespace {
 
-// The least decrease in internal units. What is short of it by rounding alone is enough: by rounding of the
-// number itself, or of weights that are summed as whole numbers (see objectives/whole_units.hpp).
-double internal_decrease(double reported, const Objective& objective, const Subset& subset) {
-    if (reported <= 0) return 0;
-    std::vector<double> worst;
-    objective.worst_costs(subset, worst);
-    const double size = subset.size();
-    const double most = worst.empty() ? size : std::accumulate(worst.begin(), worst.end(), 0.0);
-    const double decrease = reported / objective.unit();
-    return decrease - std::max(1e-12 * decrease, size * most * std::numeric_limits<double>::epsilon());
-}
-
-SearchSettings make_settings(const SearchOptions& options, const Objective& objective, const Subset& subset,
-                             double root_loss) {
-    if (options.whole_search) return *options.whole_search;
-    SearchSettings settings;
-    settings.lambda = options.penalty / objective.unit();
-    // Where sums of doubles are compared, differences at rounding level are none.
-    const bool exact = objective.integral() && settings.lambda == std::floor(settings.lambda);
-    settings.tolerance =
-        exact ? 0.0 : std::max(1e-12 * std::max(root_loss, settings.lambda), objective.rounding());
-    settings.whole = exact;
-    settings.min_decrease = internal_decrease(options.min_decrease, objective, subset);
-    settings.bounds = options.bounds;
-    settings.leaf_limits = objective.leaf_limits().any();
-    return settings;
-}
-
 // Whether every leaf holds as much as it must.
 bool holds_enough(const SolutionNode& node, const std::vector<std::uint32_t>& rows, const Dataset& data,
                   const Objective& objective) {
@@ -61,16 +33,18 @@ Search::Search(std::shared_ptr<const Dataset> data, std::shared_ptr<const Object
 
 Search::Search(std::shared_ptr<const Dataset> data, std::shared_ptr<const Objective> objective,
                SearchOptions options, Subset rows, StopCondition* stop)
-    : data_(std::move(data)),
-      objective_(std::move(objective)),
-      options_(std::move(options)),
-      random_(options_.seed) {
+    : data_(std::move(data)), options_(std::move(options)), random_(options_.seed) {
     started_ = StopCondition::Clock::now();
     root_.subset = std::move(rows);
-    root_.budget = Budget{options_.max_depth, options_.max_leaves}.on(root_.subset.size());
-    root_.leaf_loss = root_.incumbent = objective_->leaf_loss(root_.subset);
-    root_.solution = leaf_solution();
-    settings_ = make_settings(options_, *objective_, root_.subset, root_.incumbent);
+    set_objective(std::move(objective));
+    if (const auto better = better_numbers()) set_objective(better);
+    start(stop);
+    add_trace_point();
+    seconds_before_ = std::chrono::duration<double>(StopCondition::Clock::now() - started_).count();
+}
+
+// The root, from its data and the objective: a leaf, or the best tree known already.
+void Search::start(StopCondition* stop) {
     memory_.add(static_cast<std::int64_t>(data_->bytes()));
     root_.memory.set(&memory_, root_.bytes());
     fixed_memory_ = memory_.used();
@@ -90,8 +64,6 @@ Search::Search(std::shared_ptr<const Dataset> data, std::shared_ptr<const Object
     if (!terminal_root()) start_greedy(stop);
     prepare(root_);
     if (!root_.complete && !terminal_root()) enroll(root_);
-    add_trace_point();
-    seconds_before_ = std::chrono::duration<double>(StopCondition::Clock::now() - started_).count();
 }
 
 // The CART tree as incumbent. A root that is solved on the spot has no use for it, unless it is stopped.
@@ -150,9 +122,7 @@ void Search::offer(const Solution& solution) {
                 "the tree has a split that lowers the loss by less than the limit of " +
                 std::to_string(options_.min_decrease));
     }
-    const double objective =
-        tree.total_loss() / objective_->unit() + static_cast<double>(tree.splits()) * settings_.lambda;
-    offer(objective, solution);
+    offer(objectives[0], solution);
 }
 
 double Search::elapsed() const {
@@ -165,25 +135,29 @@ std::vector<TracePoint> Search::trace() const {
 }
 
 ScanCounters Search::scan_counters() const {
-    ScanCounters sum;
+    ScanCounters sum = earlier_counters_;
     for (const auto& worker : workers_) sum.add(worker->depth_two.counters());
     return sum;
 }
 
 FlatTree Search::tree() const {
     Solution solution;
-    double upper = 0;
+    std::shared_ptr<const Objective> objective;
+    SearchSettings settings;
+    double upper = 0, slack = 0;
     {
         const Lock lock(mutex_);
         solution = root_.solution;
+        objective = objective_;
+        settings = settings_;
         upper = root_.incumbent * objective_->unit();
+        // Internal sums carry rounding errors of the order of the whole data's loss.
+        slack = 1e-8 * root_.leaf_loss * objective_->unit() + tolerance_;
     }
-    FlatTree tree = read_out(solution, *data_, *objective_, settings_);
-    const double objective = tree.total_loss() + static_cast<double>(tree.splits()) * options_.penalty;
-    // Internal sums of squares carry rounding errors of the order of the whole data's error.
-    const double scale = std::max(1.0, std::abs(objective)) + tree.loss[0];
-    if (!(std::abs(objective - upper) <= 1e-8 * scale))
-        throw std::logic_error("codt internal error: the tree's objective " + std::to_string(objective) +
+    FlatTree tree = read_out(solution, *data_, *objective, settings);
+    const double found = tree.objective(options_.penalty);
+    if (!(std::abs(found - upper) <= slack + 1e-12 * std::abs(found)))
+        throw std::logic_error("codt internal error: the tree's objective " + std::to_string(found) +
                                " is not the reported " + std::to_string(upper));
     return tree;
 }
@@ -193,20 +167,29 @@ bool Search::terminal_root() const {
     return root_.budget.depth == 1 || (root_.budget.depth == 2 && options_.terminal == Terminal::depth_two);
 }
 
-// Makes the present bounds known. While the search goes on its bound may be off by rounding: what is reported
-// leaves room for that, so that it is valid and never falls.
+// Makes the present bounds known. While the search goes on they may be off by rounding: what is reported
+// leaves room for that, so that it is valid and moves in one direction only.
 void Search::add_trace_point() {
-    const double upper = root_.incumbent * objective_->unit();
-    const double lower = root_.complete
-                             ? upper
-                             : std::max(0.0, std::min(root_.lower, root_.incumbent) - settings_.tolerance) *
-                                   objective_->unit();
+    if (root_.complete && !settled_) {
+        next_objective_ = better_numbers();
+        settled_ = true;
+    }
+    const bool proven = root_.complete && !next_objective_;
+    const double unit = objective_->unit();
+    double upper = (root_.incumbent + objective_->distortion()) * unit;
+    double lower = std::max(0.0, std::min(root_.lower, root_.incumbent) - margin()) * unit;
+    if (proven) {
+        if (objective_->distortion() > 0)
+            upper = read_out(root_.solution, *data_, *objective_, settings_).objective(options_.penalty);
+        lower = upper;
+    }
+    upper = std::min(upper, upper_bound_.load());
+    lower = std::min(upper, std::max(lower, lower_bound_.load()));
     // In this order a reader on another thread never sees a lower bound above the upper one.
-    if (lower_bound_ > upper) lower_bound_ = upper;
     upper_bound_ = upper;
     lower_bound_ = lower;
     expansions_ = root_.expansions;
-    complete_ = root_.complete;
+    complete_ = proven;
     if (!trace_.empty() && trace_.back().lower == lower && trace_.back().upper == upper) return;
     trace_.push_back({elapsed(), root_.expansions, lower, upper});
 }

@@ -12,6 +12,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -57,6 +58,7 @@ struct SearchOptions {
     std::int64_t memory_limit = no_memory_limit;  // bytes
     // Of the search that this one is a part of, where a least decrease must mean the same in both.
     const SearchSettings* whole_search = nullptr;
+    bool refine = true;  // see Search::refine
 };
 
 // Limits of one call of run.
@@ -111,6 +113,8 @@ class Search {
     bool complete() const { return complete_; }
     double lower_bound() const { return lower_bound_; }
     double upper_bound() const { return upper_bound_; }
+    // Once complete: no tree is better by more than this. Zero where nothing was rounded.
+    double tolerance() const { return tolerance_; }
     std::uint64_t expansions() const { return expansions_; }
     std::int64_t memory() const { return memory_.used(); }
     // Times the order of the children fell back to dfs-prio for want of memory, and back again.
@@ -148,7 +152,14 @@ class Search {
         FeatureBounds::Lower feature_lower[2];
     };
 
+    // refine.cpp
+    void set_objective(std::shared_ptr<const Objective> objective);
+    double margin() const;
+    std::shared_ptr<const Objective> better_numbers();
+    void refine();
+
     // run.cpp
+    void run_once(StopCondition& stop);
     void work(Worker& worker, StopCondition& outer, StopCondition& own, bool leads);
     bool may_begin(const Selection& selection) const;
     bool improve(Worker& worker, StopCondition& stop, Lock& lock);
@@ -186,6 +197,7 @@ class Search {
     void bury(OrNode& parent, Slot slot, int side);
     void refresh_bound(OrNode& node);
 
+    void start(StopCondition* stop);
     void start_greedy(StopCondition* stop);
     void take_incumbent(double objective, const Solution& solution);
     bool terminal_root() const;
@@ -205,6 +217,11 @@ class Search {
     std::vector<ExpansionRecord> log_;
     std::uint64_t last_id_ = 0;
     bool greedy_started_ = false;
+    // Of a root that is complete: whether its numbers were good enough, and those to go on with if not.
+    bool settled_ = false;
+    std::shared_ptr<const Objective> next_objective_;
+    double ceiling_ = std::numeric_limits<double>::infinity();  // what the numbers were made for
+    ScanCounters earlier_counters_;  // of searches with other numbers
     bool failed_ = false;  // an exception left the search tree half changed
 
     // The run under way.
@@ -222,7 +239,7 @@ class Search {
     double primal_seconds_ = 0;
 
     std::atomic<bool> complete_{false};
-    std::atomic<double> lower_bound_{0}, upper_bound_{0};
+    std::atomic<double> lower_bound_{0}, upper_bound_{std::numeric_limits<double>::infinity()}, tolerance_{0};
     std::atomic<std::uint64_t> expansions_{0}, fallbacks_{0}, returns_{0};
 
     double seconds_before_ = 0;

@@ -24,6 +24,7 @@ struct FlatTree {
 
     std::size_t splits() const;
     double total_loss() const;  // over the leaves
+    double objective(double penalty) const { return total_loss() + static_cast<double>(splits()) * penalty; }
 };
 
 // `settings` decide whether a stump splits.

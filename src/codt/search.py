@@ -308,6 +308,15 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
         return Bounds(self._core.lower_bound, self._core.upper_bound)
 
     @property
+    def tolerance(self) -> float:
+        """How much better than the incumbent a tree might be all the same, once the search is complete.
+
+        Zero where nothing is rounded: misclassified samples, whole weights and costs, whole penalties. Otherwise what
+        rounding may have done to sums of 64-bit floats.
+        """
+        return self._core.tolerance
+
+    @property
     def gap(self) -> float:
         """How far the objective may be from the optimum, relative to the objective; 0 if optimal."""
         return relative_gap(*self.bounds)

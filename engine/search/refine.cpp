@@ -1,0 +1,116 @@
+// How well the numbers of a search tell trees apart, and what is done where that is not enough.
+//
+// Losses are sums of 64-bit floats. Where the numbers of a problem are far apart (a cost of 1e9 that forbids
+// a prediction beside costs of 0.1, a target of 1e6 among targets below 10), what is rounded away of the large
+// ones may be as much as the best tree loses. But the best tree pays no such number, or it would not be the
+// best. So when a search has found a tree and proven it to be the best up to a tolerance that is large beside
+// the tree's own objective, it begins again, with that tree for incumbent and an objective in which everything
+// is as before for trees as good as this one, and the numbers that only worse trees pay are smaller
+// (Objective::within). Bounds proven before stay valid; they have left room for rounding. In well-posed
+// problems none of this happens.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "search/search.hpp"
+
+namespace codt {
+
+namespace {
+
+// Numbers beyond this are never met as losses, and their sums stay finite.
+constexpr double beyond_all_losses = 1e290;
+// Below this, floats run out of exponents.
+constexpr double least_objective = 1e-280;
+
+// Bounds closer than this count as equal: more than rounding may have done to the loss of a node.
+double rounding_of_losses(const Objective& objective, std::uint32_t samples, double root_loss,
+                          double lambda) {
+    constexpr double eps = std::numeric_limits<double>::epsilon();
+    if (objective.integral()) {
+        // Losses are exact. Sums of them and of penalties are as well, if those are whole numbers.
+        return lambda == std::floor(lambda) ? 0.0 : 16 * eps * root_loss;
+    }
+    // Sums of n terms: of very many, errors cancel out rather than add up.
+    const double share = std::clamp(4 * eps * samples, 1e-14, 1e-12);
+    return std::max(share * root_loss, objective.rounding());
+}
+
+}  // namespace
+
+// Makes the objective the one of this search: the root becomes a leaf, with nothing known of it.
+void Search::set_objective(std::shared_ptr<const Objective> objective) {
+    objective_ = std::move(objective);
+    root_.budget = Budget{options_.max_depth, options_.max_leaves}.on(root_.subset.size());
+    root_.leaf_loss = root_.incumbent = objective_->leaf_loss(root_.subset);
+    root_.solution = leaf_solution();
+    if (options_.whole_search) {
+        settings_ = *options_.whole_search;
+    } else {
+        settings_ = SearchSettings{};
+        settings_.lambda = std::min(options_.penalty / objective_->unit(), beyond_all_losses);
+        settings_.tolerance =
+            rounding_of_losses(*objective_, root_.subset.size(), root_.leaf_loss, settings_.lambda);
+        settings_.whole = objective_->integral() && settings_.tolerance == 0;
+        // What is short of the least decrease by rounding of the numbers is enough.
+        const double decrease = std::min(options_.min_decrease / objective_->unit(), beyond_all_losses);
+        settings_.min_decrease =
+            decrease - std::clamp(2 * objective_->distortion(), 1e-12 * decrease, 1e-9 * decrease);
+        settings_.bounds = options_.bounds;
+        settings_.leaf_limits = objective_->leaf_limits().any();
+    }
+    tolerance_ = 2 * margin() * objective_->unit();
+}
+
+// How far a bound of the root may be from what it stands for: by the tolerance at every node of a tree, and
+// by what rounding the numbers has done to it.
+double Search::margin() const {
+    return root_.budget.most_leaves(root_.subset.size()) * settings_.tolerance + objective_->distortion();
+}
+
+// Numbers that tell the incumbent from trees that are nearly as good, where the present ones do not; null if
+// they do, or if there are none. A tree that loses nothing needs none.
+std::shared_ptr<const Objective> Search::better_numbers() {
+    if (!options_.refine || tolerance_ <= wanted_precision * root_.incumbent * objective_->unit())
+        return nullptr;
+    const double objective =
+        read_out(root_.solution, *data_, *objective_, settings_).objective(options_.penalty);
+    if (objective < least_objective || tolerance_ <= wanted_precision * objective) return nullptr;
+    // A split that saves enough in one of them must do so in the other, too; and each time must be a gain.
+    const double ceiling = 2 * (objective + options_.min_decrease);
+    if (!(ceiling < ceiling_ / 2)) return nullptr;
+    std::unique_ptr<Objective> other = objective_->within(ceiling);
+    if (!other) return nullptr;
+    ceiling_ = ceiling;
+    other->set_leaf_limits(objective_->leaf_limits());
+    return other;
+}
+
+// Begins again with other numbers. No thread is at work; readers may be.
+void Search::refine() {
+    const Lock lock(mutex_);
+    const Solution best = root_.solution;
+    const std::uint64_t expansions = root_.expansions;
+    for (const auto& worker : workers_) earlier_counters_.add(worker->depth_two.counters());
+    workers_.clear();
+    primal_.reset();
+    detached_.clear();
+    Subset rows = std::move(root_.subset);
+    std::destroy_at(&root_);
+    std::construct_at(&root_);
+    memory_.add(-memory_.used());
+
+    root_.subset = std::move(rows);
+    root_.expansions = expansions;
+    set_objective(std::exchange(next_objective_, nullptr));
+    settled_ = false;
+    take_incumbent(
+        read_out(best, *data_, *objective_, settings_).objective(options_.penalty) / objective_->unit(),
+        best);
+    start(nullptr);
+    add_trace_point();
+}
+
+}  // namespace codt
