@@ -60,8 +60,13 @@ class WeightedSquaredError final : public CostTupleObjective<WeightedMoments> {
         std::uint32_t outputs;
     };
 
-    WeightedSquaredError(WeightedMoments moments, double unit, double rounding, Given given)
-        : CostTupleObjective(std::move(moments)), unit_(unit), rounding_(rounding), given_(std::move(given)) {
+    WeightedSquaredError(WeightedMoments moments, double unit, double rounding, double distortion,
+                         Given given)
+        : CostTupleObjective(std::move(moments)),
+          unit_(unit),
+          rounding_(rounding),
+          distortion_(distortion),
+          given_(std::move(given)) {
         const std::size_t rows = given_.weights.size();
         tuples_.assign(rows * cost().size(), 0.0);
         for (std::uint32_t row = 0; row < rows; ++row)
@@ -150,6 +155,7 @@ class WeightedSquaredError final : public CostTupleObjective<WeightedMoments> {
 
     double unit() const override { return unit_; }
     double rounding() const override { return rounding_; }
+    double distortion() const override { return distortion_; }
 
     // Two passes in extended precision: the reported loss owes nothing to the tuples above.
     double reported_loss(std::span<const std::uint32_t> rows, const std::vector<double>&) const override {
@@ -191,20 +197,24 @@ class WeightedSquaredError final : public CostTupleObjective<WeightedMoments> {
         return means;
     }
 
-    double unit_, rounding_;
+    double unit_, rounding_, distortion_;
     Given given_;
     std::vector<double> tuples_;  // of every row
 };
 
-// The widest range of an output.
+Range range_of(const std::vector<double>& y, std::size_t output, std::size_t outputs) {
+    Range range;
+    for (std::size_t i = output; i < y.size(); i += outputs) {
+        range.low = std::min(range.low, y[i]);
+        range.high = std::max(range.high, y[i]);
+    }
+    return range;
+}
+
 double widest_range(const std::vector<double>& y, std::size_t outputs) {
     double widest = 0;
     for (std::size_t j = 0; j < outputs; ++j) {
-        Range range;
-        for (std::size_t i = j; i < y.size(); i += outputs) {
-            range.low = std::min(range.low, y[i]);
-            range.high = std::max(range.high, y[i]);
-        }
+        const Range range = range_of(y, j, outputs);
         widest = std::max(widest, range.high - range.low);
     }
     return widest;
@@ -214,23 +224,23 @@ std::unique_ptr<Objective> WeightedSquaredError::make(const std::vector<double>&
     const std::size_t rows = given.weights.size();
     const std::size_t outputs = given.outputs;
     const double total = std::accumulate(given.weights.begin(), given.weights.end(), 0.0);
-    WholeNumbers whole = in_whole_units(given.weights, total);
+    const WholeNumbers whole = in_whole_units(given.weights, total);
     int exponent = 0;
     std::frexp(widest_range(y, outputs), &exponent);  // every range < 2^exponent
 
-    WeightedMoments moments{std::move(whole.values), std::vector<double>(y.size(), 0.0), given.outputs};
+    WeightedMoments moments{whole.values, std::vector<double>(y.size(), 0.0), given.outputs};
     const double mass = std::accumulate(moments.weights.begin(), moments.weights.end(), 0.0);
-    double squares = 0;  // of all of them, around their means
+    double squares = 0;     // of all of them, around their means
+    double distortion = 0;  // what a weight is off by, times the farthest that a leaf's value can be
     for (std::size_t j = 0; j < outputs; ++j) {
-        double low = std::numeric_limits<double>::infinity();
-        for (std::size_t i = 0; i < rows; ++i) low = std::min(low, y[i * outputs + j]);
+        const auto [low, high] = range_of(y, j, outputs);
+        if (!(high > low)) continue;
         long double mean = 0, spread = 0;
         for (std::size_t i = 0; i < rows; ++i) mean += (y[i * outputs + j] - low) * given.weights[i] / total;
         for (std::size_t i = 0; i < rows; ++i) {
             const long double distance = y[i * outputs + j] - low - mean;
             spread += distance * distance * given.weights[i] / total;
         }
-        if (!(spread > 0)) continue;
         // The shift is a short binary number, so that small integers stay exact, but near enough to the mean
         // that what it is off by is little beside the standard deviation: a light outlier makes that much
         // smaller than the range.
@@ -238,8 +248,12 @@ std::unique_ptr<Objective> WeightedSquaredError::make(const std::vector<double>&
         std::frexp(static_cast<double>(std::sqrt(spread)), &deviation);
         const double grid = std::ldexp(1.0, deviation - 6);
         const double shift = grid > 0 ? std::round(static_cast<double>(low + mean) / grid) * grid : low;
-        for (std::size_t i = 0; i < rows; ++i)
-            moments.y[i * outputs + j] = std::ldexp(y[i * outputs + j] - shift, -exponent);
+        for (std::size_t i = 0; i < rows; ++i) {
+            const double target = y[i * outputs + j];
+            moments.y[i * outputs + j] = std::ldexp(target - shift, -exponent);
+            const double reach = std::ldexp(std::max(target - low, high - target), -exponent);
+            distortion += std::abs(given.weights[i] / whole.unit - whole.values[i]) * reach * reach;
+        }
         squares += std::ldexp(static_cast<double>(spread), -2 * exponent) * mass;
     }
     // Sums of w y are off by a few eps times their largest, which is at most the root of the whole weight
@@ -248,7 +262,7 @@ std::unique_ptr<Objective> WeightedSquaredError::make(const std::vector<double>&
     const double rounding = 8 * std::numeric_limits<double>::epsilon() * std::sqrt(mass * squares) *
                             static_cast<double>(outputs);
     return std::make_unique<WeightedSquaredError>(std::move(moments), std::ldexp(whole.unit, 2 * exponent),
-                                                  rounding, std::move(given));
+                                                  rounding, distortion, std::move(given));
 }
 
 }  // namespace

@@ -70,14 +70,18 @@ double Search::margin() const {
     return root_.budget.most_leaves(root_.subset.size()) * settings_.tolerance + objective_->distortion();
 }
 
+// Whether the numbers tell trees around this objective (internal unit) apart well enough.
+bool Search::tells_apart(double objective) const {
+    return 2 * margin() <= wanted_precision * objective;
+}
+
 // Numbers that tell the incumbent from trees that are nearly as good, where the present ones do not; null if
 // they do, or if there are none. A tree that loses nothing needs none.
 std::shared_ptr<const Objective> Search::better_numbers() {
-    if (!options_.refine || tolerance_ <= wanted_precision * root_.incumbent * objective_->unit())
-        return nullptr;
+    if (!options_.refine || tells_apart(root_.incumbent)) return nullptr;
     const double objective =
         read_out(root_.solution, *data_, *objective_, settings_).objective(options_.penalty);
-    if (objective < least_objective || tolerance_ <= wanted_precision * objective) return nullptr;
+    if (objective < least_objective || tells_apart(objective / objective_->unit())) return nullptr;
     // A split that saves enough in one of them must do so in the other, too; and each time must be a gain.
     const double ceiling = 2 * (objective + options_.min_decrease);
     if (!(ceiling < ceiling_ / 2)) return nullptr;

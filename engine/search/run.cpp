@@ -124,7 +124,8 @@ void Search::work(Worker& worker, StopCondition& outer, StopCondition& own, bool
                                                                         : RunStatus::interrupted);
         }
         if (root_.complete) return end_run(RunStatus::optimal);
-        if (upper_bound_ - lower_bound_ <= limits_.gap * upper_bound_) return end_run(RunStatus::gap_limit);
+        if (limits_.gap > 0 && upper_bound_ - lower_bound_ <= limits_.gap * upper_bound_)
+            return end_run(RunStatus::gap_limit);
         if (root_.expansions >= expansion_limit_) return end_run(RunStatus::expansion_limit);
         if (improve(worker, own, lock)) continue;
 

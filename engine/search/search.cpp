@@ -176,15 +176,15 @@ void Search::add_trace_point() {
     }
     const bool proven = root_.complete && !next_objective_;
     const double unit = objective_->unit();
-    double upper = (root_.incumbent + objective_->distortion()) * unit;
+    double upper = root_.incumbent * unit;
     double lower = std::max(0.0, std::min(root_.lower, root_.incumbent) - margin()) * unit;
-    if (proven) {
-        if (objective_->distortion() > 0)
-            upper = read_out(root_.solution, *data_, *objective_, settings_).objective(options_.penalty);
-        lower = upper;
-    }
+    if (!tells_apart(root_.incumbent))
+        upper = proven ? read_out(root_.solution, *data_, *objective_, settings_).objective(options_.penalty)
+                       : (root_.incumbent + margin()) * unit;
     upper = std::min(upper, upper_bound_.load());
-    lower = std::min(upper, std::max(lower, lower_bound_.load()));
+    lower = proven ? upper : std::max(lower, lower_bound_.load());
+    // Until the search is complete, so is not the proof, by however little.
+    if (!proven) lower = std::min(lower, std::nextafter(upper, 0.0));
     // In this order a reader on another thread never sees a lower bound above the upper one.
     upper_bound_ = upper;
     lower_bound_ = lower;

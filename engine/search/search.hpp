@@ -155,6 +155,7 @@ class Search {
     // refine.cpp
     void set_objective(std::shared_ptr<const Objective> objective);
     double margin() const;
+    bool tells_apart(double objective) const;
     std::shared_ptr<const Objective> better_numbers();
     void refine();
 
