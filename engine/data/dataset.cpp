@@ -67,6 +67,26 @@ Dataset::Dataset(const Dataset& all, std::span<const std::uint32_t> rows,
     }
 }
 
+Dataset::Parted Dataset::part(std::uint32_t f, double threshold, std::span<const std::uint32_t> rows) const {
+    // Values are compared by their ranks, of which the lower belongs to the lower value. Without a branch: every
+    // row is written to both sides and counted on one.
+    const auto distinct = values(f);
+    const auto lefts = static_cast<std::uint32_t>(
+        std::upper_bound(distinct.begin(), distinct.end(), threshold) - distinct.begin());
+    const auto rank = ranks(f);
+    Parted parted{std::vector<std::uint32_t>(rows.size()), std::vector<std::uint32_t>(rows.size())};
+    std::size_t left = 0, right = 0;
+    for (const std::uint32_t row : rows) {
+        const bool on_left = rank[row] < lefts;
+        parted.left[left] = parted.right[right] = row;
+        left += on_left;
+        right += !on_left;
+    }
+    parted.left.resize(left);
+    parted.right.resize(right);
+    return parted;
+}
+
 std::uint64_t Dataset::count(std::span<const std::uint32_t> rows) const {
     if (count_.empty()) return rows.size();
     std::uint64_t sum = 0;

@@ -43,6 +43,12 @@ class Dataset {
     // The threshold that separates the distinct values of two ranks, low < high: low <= tau < high.
     double threshold_between(std::uint32_t f, std::uint32_t low, std::uint32_t high) const;
 
+    // The rows that the test x_f <= threshold sends to the left and to the right, in their order.
+    struct Parted {
+        std::vector<std::uint32_t> left, right;
+    };
+    Parted part(std::uint32_t f, double threshold, std::span<const std::uint32_t> rows) const;
+
     // How many samples some rows stand for.
     std::uint64_t count(std::span<const std::uint32_t> rows) const;
 

@@ -6,6 +6,7 @@
 
 #include "common/check.hpp"
 #include "search/search.hpp"
+#include "terminal/leaf_sides.hpp"
 
 namespace codt {
 
@@ -142,16 +143,15 @@ std::optional<GreedyTree> PrimalHeuristic::alternate(const GreedyTree& incumbent
         if (place.solution->kind != SolutionNode::Kind::split) continue;
         const auto samples = place.subset.samples();
         const std::vector<std::uint32_t> rows(samples.begin(), samples.end());
-        std::vector<std::uint32_t> sides[2];
-        partition(place.solution->feature, place.solution->threshold, rows, sides);
-        if (sides[0].empty() || sides[1].empty()) continue;
+        const auto now_at = data_->part(place.solution->feature, place.solution->threshold, rows);
+        if (now_at.left.empty() || now_at.right.empty()) continue;
         std::vector<double> cost[2] = {std::vector<double>(data_->samples()),
                                        std::vector<double>(data_->samples())};
-        costs(*place.solution->left, sides[0], rows, cost[0]);
-        costs(*place.solution->right, sides[1], rows, cost[1]);
+        costs(*place.solution->left, now_at.left, rows, cost[0]);
+        costs(*place.solution->right, now_at.right, rows, cost[1]);
         double now = 0, all_right = 0;
-        for (const std::uint32_t row : sides[0]) now += cost[0][row];
-        for (const std::uint32_t row : sides[1]) now += cost[1][row];
+        for (const std::uint32_t row : now_at.left) now += cost[0][row];
+        for (const std::uint32_t row : now_at.right) now += cost[1][row];
         for (const std::uint32_t row : rows) all_right += cost[1][row];
         double best = now - std::max(settings_.tolerance, 1e-9 * now);
         std::uint32_t feature = 0, threshold = 0;
@@ -178,7 +178,7 @@ std::optional<GreedyTree> PrimalHeuristic::alternate(const GreedyTree& incumbent
         const GreedyTree changed =
             split(place.subset, feature, threshold, place.budget, place.solution->left.get(),
                   place.solution->right.get(), worker, stop);
-        const double old = evaluate(*place.solution, rows);
+        const double old = objective_of(*place.solution, *data_, rows, *objective_, settings_);
         if (stop.reached() || changed.objective >= old - settings_.tolerance) continue;
         return GreedyTree{incumbent.objective - old + changed.objective,
                           replace(incumbent.solution, path, changed.solution)};
@@ -203,8 +203,7 @@ std::optional<GreedyTree> PrimalHeuristic::search_subtree(const GreedyTree& incu
             if (std::find(proven_.begin(), proven_.end(), place.solution) != proven_.end()) continue;
             next_place_ += k + 1;
             const auto samples = place.subset.samples();
-            const double old =
-                evaluate(*place.solution, std::vector<std::uint32_t>(samples.begin(), samples.end()));
+            const double old = objective_of(*place.solution, *data_, samples, *objective_, settings_);
             SearchOptions options = *options_;
             options.max_depth = place.budget.depth;
             options.max_leaves = place.budget.leaves;
@@ -255,7 +254,7 @@ std::optional<GreedyTree> PrimalHeuristic::excursion(const GreedyTree& incumbent
               keep ? place.solution->right.get() : nullptr, worker, stop);
     if (stop.reached()) return std::nullopt;
     const auto samples = place.subset.samples();
-    const double old = evaluate(*place.solution, std::vector<std::uint32_t>(samples.begin(), samples.end()));
+    const double old = objective_of(*place.solution, *data_, samples, *objective_, settings_);
     if (changed.objective >= old - settings_.tolerance) return std::nullopt;
     return GreedyTree{incumbent.objective - old + changed.objective,
                       replace(incumbent.solution, path, changed.solution)};
@@ -264,37 +263,14 @@ std::optional<GreedyTree> PrimalHeuristic::excursion(const GreedyTree& incumbent
 // --- trees and their data
 // --------------------------------------------------------------------------------------
 
-void PrimalHeuristic::partition(std::uint32_t feature, double threshold,
-                                const std::vector<std::uint32_t>& rows,
-                                std::vector<std::uint32_t> (&sides)[2]) const {
-    const auto ranks = data_->ranks(feature);
-    const auto values = data_->values(feature);
-    for (const std::uint32_t row : rows) sides[values[ranks[row]] <= threshold ? 0 : 1].push_back(row);
-}
-
 // No fewer leaves than the tree has on these rows, and no more than a budget had in which it was found: there
 // a stump counts for two leaves, or for as many as it has rows (Budget::on).
 std::uint32_t PrimalHeuristic::leaves_of(const SolutionNode& node,
                                          const std::vector<std::uint32_t>& rows) const {
     if (node.kind == SolutionNode::Kind::leaf) return 1;
     if (node.kind == SolutionNode::Kind::stump) return rows.size() < 2 ? 1 : 2;
-    std::vector<std::uint32_t> sides[2];
-    partition(node.feature, node.threshold, rows, sides);
-    return leaves_of(*node.left, sides[0]) + leaves_of(*node.right, sides[1]);
-}
-
-double PrimalHeuristic::evaluate(const SolutionNode& node, const std::vector<std::uint32_t>& rows) const {
-    switch (node.kind) {
-        case SolutionNode::Kind::leaf:
-            return leaf_loss_of_rows(*objective_, *data_, rows);
-        case SolutionNode::Kind::stump:
-            return best_allowed_stump(*objective_, *data_, rows, settings_, node.objective).objective;
-        case SolutionNode::Kind::split:
-            break;
-    }
-    std::vector<std::uint32_t> sides[2];
-    partition(node.feature, node.threshold, rows, sides);
-    return settings_.lambda + evaluate(*node.left, sides[0]) + evaluate(*node.right, sides[1]);
+    const auto parted = data_->part(node.feature, node.threshold, rows);
+    return leaves_of(*node.left, parted.left) + leaves_of(*node.right, parted.right);
 }
 
 // The cost of every row if it came this way, with leaves as fitted to the rows that do now.
@@ -310,13 +286,12 @@ void PrimalHeuristic::costs(const SolutionNode& node, const std::vector<std::uin
     } else if (node.kind == SolutionNode::Kind::leaf) {
         return objective_->leaf_costs(fitted, rows, cost);
     }
-    std::vector<std::uint32_t> fitted_sides[2], sides[2];
-    partition(feature, threshold, fitted, fitted_sides);
-    partition(feature, threshold, rows, sides);
+    const auto fitted_sides = data_->part(feature, threshold, fitted);
+    const auto sides = data_->part(feature, threshold, rows);
     const SolutionNode& leaf = *leaf_solution();
     const bool deeper = node.kind == SolutionNode::Kind::split;
-    costs(deeper ? *node.left : leaf, fitted_sides[0], sides[0], cost);
-    costs(deeper ? *node.right : leaf, fitted_sides[1], sides[1], cost);
+    costs(deeper ? *node.left : leaf, fitted_sides.left, sides.left, cost);
+    costs(deeper ? *node.right : leaf, fitted_sides.right, sides.right, cost);
 }
 
 PrimalHeuristic::Place PrimalHeuristic::go_to(const Solution& tree, const std::vector<int>& path) const {

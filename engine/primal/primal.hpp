@@ -65,11 +65,8 @@ class PrimalHeuristic {
     std::optional<GreedyTree> excursion(const GreedyTree& incumbent, Worker& worker, StopCondition& stop);
 
     std::uint32_t leaves_of(const SolutionNode& node, const std::vector<std::uint32_t>& rows) const;
-    double evaluate(const SolutionNode& node, const std::vector<std::uint32_t>& rows) const;
     void costs(const SolutionNode& node, const std::vector<std::uint32_t>& fitted,
                const std::vector<std::uint32_t>& rows, std::vector<double>& cost) const;
-    void partition(std::uint32_t feature, double threshold, const std::vector<std::uint32_t>& rows,
-                   std::vector<std::uint32_t> (&sides)[2]) const;
     Place go_to(const Solution& tree, const std::vector<int>& path) const;
     static Solution replace(const Solution& tree, std::span<const int> path, const Solution& subtree);
     void list_places(const Solution& tree, std::uint32_t deepest, std::vector<std::vector<int>>& paths) const;

@@ -249,6 +249,7 @@ void Search::enroll(OrNode& node, std::span<const double> feature_lower) {
 bool Search::solve_terminal_root(StopCondition& stop) {
     if (root_.budget.depth == 1) {
         const auto stump = best_allowed_stump(*objective_, *data_, root_.subset.samples(), settings_, 0.0);
+        const Lock lock(mutex_);
         take_incumbent(stump.objective, stump_solution(stump.objective));
     } else {
         const auto take = [&](double lower, const DepthTwoResult& found) {

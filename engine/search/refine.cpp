@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "search/search.hpp"
+#include "terminal/leaf_sides.hpp"
 
 namespace codt {
 
@@ -65,9 +66,10 @@ void Search::set_objective(std::shared_ptr<const Objective> objective) {
 }
 
 // How far a bound of the root may be from what it stands for: by the tolerance at every node of a tree, and
-// by what rounding the numbers has done to it.
+// by what rounding the numbers has done to it. The distortion is a sum of floats, too.
 double Search::margin() const {
-    return root_.budget.most_leaves(root_.subset.size()) * settings_.tolerance + objective_->distortion();
+    return root_.budget.most_leaves(root_.subset.size()) * settings_.tolerance +
+           objective_->distortion() * (1 + 1e-4);
 }
 
 // Whether the numbers tell trees around this objective (internal unit) apart well enough.
@@ -110,9 +112,7 @@ void Search::refine() {
     root_.expansions = expansions;
     set_objective(std::exchange(next_objective_, nullptr));
     settled_ = false;
-    take_incumbent(
-        read_out(best, *data_, *objective_, settings_).objective(options_.penalty) / objective_->unit(),
-        best);
+    take_incumbent(objective_of(*best, *data_, root_.subset.samples(), *objective_, settings_), best);
     start(nullptr);
     add_trace_point();
 }

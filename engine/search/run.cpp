@@ -40,7 +40,7 @@ class JoiningThread {
 
 RunStatus Search::run(StopCondition& stop, const RunLimits& limits) {
     if (failed_) throw std::runtime_error("the search ended with an exception and cannot go on");
-    started_ = StopCondition::Clock::now();
+    const Stopwatch stopwatch(*this);
     limits_ = limits;
     limits_.threads = std::max(1u, limits_.threads);
     expansion_limit_ =
@@ -50,7 +50,6 @@ RunStatus Search::run(StopCondition& stop, const RunLimits& limits) {
         refine();
         run_once(stop);
     }
-    seconds_before_ = elapsed();
     return status_;
 }
 
@@ -69,11 +68,14 @@ void Search::run_once(StopCondition& stop) {
     }
 
     if (terminal_root()) {
-        if (!root_.complete && (stop.reached() || !solve_terminal_root(stop))) {
-            status_ =
-                stop.reason() == StopReason::time_limit ? RunStatus::time_limit : RunStatus::interrupted;
+        if (!root_.complete) {
+            if (root_.expansions >= expansion_limit_)
+                status_ = RunStatus::expansion_limit;
+            else if (stop.reached() || !solve_terminal_root(stop))
+                status_ =
+                    stop.reason() == StopReason::time_limit ? RunStatus::time_limit : RunStatus::interrupted;
             StopCondition moment(0.03, {});  // a stop should be noticed at once
-            start_greedy(&moment);
+            if (!root_.complete) start_greedy(&moment);
         }
         const Lock lock(mutex_);
         add_trace_point();

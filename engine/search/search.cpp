@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "greedy/greedy.hpp"
+#include "terminal/leaf_sides.hpp"
 
 namespace codt {
 
@@ -17,12 +18,9 @@ bool holds_enough(const SolutionNode& node, const std::vector<std::uint32_t>& ro
                   const Objective& objective) {
     const LeafLimits& limits = objective.leaf_limits();
     if (node.kind != SolutionNode::Kind::split) return limits.enough(limits.load(rows));
-    const auto ranks = data.ranks(node.feature);
-    const auto values = data.values(node.feature);
-    std::vector<std::uint32_t> sides[2];
-    for (const std::uint32_t row : rows) sides[values[ranks[row]] <= node.threshold ? 0 : 1].push_back(row);
-    return holds_enough(*node.left, sides[0], data, objective) &&
-           holds_enough(*node.right, sides[1], data, objective);
+    const auto parted = data.part(node.feature, node.threshold, rows);
+    return holds_enough(*node.left, parted.left, data, objective) &&
+           holds_enough(*node.right, parted.right, data, objective);
 }
 
 }  // namespace
@@ -34,13 +32,12 @@ Search::Search(std::shared_ptr<const Dataset> data, std::shared_ptr<const Object
 Search::Search(std::shared_ptr<const Dataset> data, std::shared_ptr<const Objective> objective,
                SearchOptions options, Subset rows, StopCondition* stop)
     : data_(std::move(data)), options_(std::move(options)), random_(options_.seed) {
-    started_ = StopCondition::Clock::now();
+    const Stopwatch stopwatch(*this);
     root_.subset = std::move(rows);
     set_objective(std::move(objective));
     if (const auto better = better_numbers()) set_objective(better);
     start(stop);
     add_trace_point();
-    seconds_before_ = std::chrono::duration<double>(StopCondition::Clock::now() - started_).count();
 }
 
 // The root, from its data and the objective: a leaf, or the best tree known already.
@@ -122,11 +119,12 @@ void Search::offer(const Solution& solution) {
                 "the tree has a split that lowers the loss by less than the limit of " +
                 std::to_string(options_.min_decrease));
     }
-    offer(objectives[0], solution);
+    offer(objective_of(*solution, *data_, rows, *objective_, settings_), solution);
 }
 
 double Search::elapsed() const {
-    return seconds_before_ + std::chrono::duration<double>(StopCondition::Clock::now() - started_).count();
+    if (!started_) return seconds_before_;
+    return seconds_before_ + std::chrono::duration<double>(StopCondition::Clock::now() - *started_).count();
 }
 
 std::vector<TracePoint> Search::trace() const {
@@ -182,9 +180,9 @@ void Search::add_trace_point() {
         upper = proven ? read_out(root_.solution, *data_, *objective_, settings_).objective(options_.penalty)
                        : (root_.incumbent + margin()) * unit;
     upper = std::min(upper, upper_bound_.load());
-    lower = proven ? upper : std::max(lower, lower_bound_.load());
     // Until the search is complete, so is not the proof, by however little.
-    if (!proven) lower = std::min(lower, std::nextafter(upper, 0.0));
+    lower = proven ? upper : std::max(std::min(lower, std::nextafter(upper, 0.0)), lower_bound_.load());
+    lower = std::min(lower, upper);
     // In this order a reader on another thread never sees a lower bound above the upper one.
     upper_bound_ = upper;
     lower_bound_ = lower;

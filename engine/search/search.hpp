@@ -134,6 +134,23 @@ class Search {
     using Slot = Children::Slot;
     using Lock = std::unique_lock<std::mutex>;
 
+    // Counts the time of a run, or of the first look at the data.
+    class Stopwatch {
+     public:
+        explicit Stopwatch(Search& search) : search_(search) {
+            search_.started_ = StopCondition::Clock::now();
+        }
+        ~Stopwatch() {
+            search_.seconds_before_ = search_.elapsed();
+            search_.started_.reset();
+        }
+        Stopwatch(const Stopwatch&) = delete;
+        Stopwatch& operator=(const Stopwatch&) = delete;
+
+     private:
+        Search& search_;
+    };
+
     struct Selection {
         OrNode* node;
         Slot interval;
@@ -244,7 +261,7 @@ class Search {
     std::atomic<std::uint64_t> expansions_{0}, fallbacks_{0}, returns_{0};
 
     double seconds_before_ = 0;
-    StopCondition::Clock::time_point started_{};
+    std::optional<StopCondition::Clock::time_point> started_;  // the run, or the first look, under way
 };
 
 }  // namespace codt

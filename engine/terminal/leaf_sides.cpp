@@ -56,4 +56,19 @@ Objective::Stump best_allowed_stump(const Objective& objective, const Dataset& d
     return {leaf, false, 0, 0.0};
 }
 
+double objective_of(const SolutionNode& tree, const Dataset& data, std::span<const std::uint32_t> rows,
+                    const Objective& objective, const SearchSettings& settings) {
+    switch (tree.kind) {
+        case SolutionNode::Kind::leaf:
+            return leaf_loss_of_rows(objective, data, rows);
+        case SolutionNode::Kind::stump:
+            return best_allowed_stump(objective, data, rows, settings, tree.objective).objective;
+        case SolutionNode::Kind::split:
+            break;
+    }
+    const auto parted = data.part(tree.feature, tree.threshold, rows);
+    return settings.lambda + objective_of(*tree.left, data, parted.left, objective, settings) +
+           objective_of(*tree.right, data, parted.right, objective, settings);
+}
+
 }  // namespace codt

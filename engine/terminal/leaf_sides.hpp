@@ -9,6 +9,7 @@
 #include "data/subset.hpp"
 #include "objectives/objective.hpp"
 #include "search/settings.hpp"
+#include "tree/solution.hpp"
 
 namespace codt {
 
@@ -47,5 +48,9 @@ double leaf_loss_of_rows(const Objective& objective, const Dataset& data,
 Objective::Stump best_allowed_stump(const Objective& objective, const Dataset& data,
                                     std::span<const std::uint32_t> rows, const SearchSettings& settings,
                                     double enough);
+
+// The objective of a tree on some rows, in internal units, as the search computes it.
+double objective_of(const SolutionNode& tree, const Dataset& data, std::span<const std::uint32_t> rows,
+                    const Objective& objective, const SearchSettings& settings);
 
 }  // namespace codt

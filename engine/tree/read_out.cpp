@@ -49,37 +49,22 @@ class Reader {
 
     std::int32_t split(std::uint32_t feature, double threshold, const std::vector<std::uint32_t>& rows,
                        const SolutionNode* left, const SolutionNode* right) {
+        const auto parted = data_.part(feature, threshold, rows);
+        if (parted.left.empty() || parted.right.empty())
+            throw std::logic_error("codt internal error: a split that separates nothing");
         const auto ranks = data_.ranks(feature);
-        const auto values = data_.values(feature);
-        // Values are compared by their ranks, of which the lower belongs to the lower value. Without a
-        // branch: every row is written to both sides and counted on one.
-        const auto lefts = static_cast<std::uint32_t>(
-            std::upper_bound(values.begin(), values.end(), threshold) - values.begin());
-        std::vector<std::uint32_t> sides[2];
-        for (auto& side : sides) side.resize(rows.size());
-        std::size_t count[2] = {0, 0};
         std::uint32_t below = 0;
         std::uint32_t above = std::numeric_limits<std::uint32_t>::max();
-        for (const std::uint32_t row : rows) {
-            const std::uint32_t rank = ranks[row];
-            const bool on_left = rank < lefts;
-            sides[0][count[0]] = sides[1][count[1]] = row;
-            count[0] += on_left;
-            count[1] += !on_left;
-            below = std::max(below, on_left ? rank : 0u);
-            above = std::min(above, on_left ? above : rank);
-        }
-        if (count[0] == 0 || count[1] == 0)
-            throw std::logic_error("codt internal error: a split that separates nothing");
-        for (int side = 0; side < 2; ++side) sides[side].resize(count[side]);
+        for (const std::uint32_t row : parted.left) below = std::max(below, ranks[row]);
+        for (const std::uint32_t row : parted.right) above = std::min(above, ranks[row]);
         const std::int32_t index = add(rows);
         const auto i = static_cast<std::size_t>(index);
         tree.feature[i] = static_cast<std::int32_t>(feature);
         tree.threshold[i] = threshold;
-        tree.below[i] = values[below];
-        tree.above[i] = values[above];
-        const std::int32_t left_index = read(*left, sides[0]);
-        const std::int32_t right_index = read(*right, sides[1]);
+        tree.below[i] = data_.values(feature)[below];
+        tree.above[i] = data_.values(feature)[above];
+        const std::int32_t left_index = read(*left, parted.left);
+        const std::int32_t right_index = read(*right, parted.right);
         tree.left[i] = left_index;
         tree.right[i] = right_index;
         return index;
