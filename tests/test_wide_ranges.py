@@ -67,16 +67,16 @@ def wide_instance(rng: np.random.Generator, kind: str) -> WeightedInstance:
             objective, weights = "weighted-squared-error", rng.integers(1, 9, n) / 8
         elif kind == "several outputs":
             objective, y = "weighted-squared-error", np.stack([far_targets(rng, n), far_targets(rng, n)], axis=1)
-    free = WideInstance(objective, X, y, classes, depth, 0.0, weights, costs)
-    optimum = float(optimal_objective(free))
-    penalty = 0.0 if rng.random() < 0.5 else optimum * float(rng.choice([0.01, 0.1, 0.3]))
-    decrease = 0.0 if rng.random() < 0.7 else optimum * float(rng.random())
-    return replace(
-        free,
-        penalty=penalty,
-        min_decrease=decrease,
+    limited = WideInstance(
+        objective, X, y, classes, depth, 0.0, weights, costs,
         max_leaves=None if rng.random() < 0.7 else int(rng.integers(1, 6)),
         min_leaf_samples=1 if rng.random() < 0.7 else int(rng.integers(1, 4)),
+    )  # fmt: skip
+    optimum = float(optimal_objective(limited))
+    return replace(
+        limited,
+        penalty=0.0 if rng.random() < 0.5 else optimum * float(rng.choice([0.01, 0.1, 0.3])),
+        min_decrease=0.0 if rng.random() < 0.7 else optimum * float(rng.random()),
     )
 
 
