@@ -39,7 +39,9 @@ def main(arguments: list[str] | None = None) -> int:
     def report(found: Finding) -> None:
         path = options.output / file_name(found)
         path.write_text(kept(found))
-        print(f"\n{found.check}: {found.message}\n  seed {found.seed}, problem {found.problem}, run {found.run}; {path}")
+        print(
+            f"\n{found.check}: {found.message}\n  seed {found.seed}, problem {found.problem}, run {found.run}; {path}"
+        )
         print("\n".join(f"    {line}" for line in as_python(found.case).splitlines()), flush=True)
 
     tally = fuzz(plan, report)

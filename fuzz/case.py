@@ -77,7 +77,7 @@ class Data:
         """Return the class weights as the estimators take them."""
         if self.class_weight is None or isinstance(self.class_weight, str):
             return self.class_weight
-        return {label: weight for label, weight in self.class_weight}
+        return {pair[0]: pair[1] for pair in self.class_weight}
 
     @property
     def size(self) -> int:
@@ -119,7 +119,9 @@ def to_json(case: Case, **more: Any) -> str:
         for name, value in asdict(case.data).items()
         if name in ("task", "X", "y") or value != _DEFAULTS[name]
     }
-    lines = [f"  {json.dumps(name)}: {json.dumps(value)}" for name, value in {**more, **data, **asdict(case.run)}.items()]
+    lines = [
+        f"  {json.dumps(name)}: {json.dumps(value)}" for name, value in {**more, **data, **asdict(case.run)}.items()
+    ]
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 

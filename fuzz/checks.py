@@ -29,7 +29,9 @@ def check_objective(
     if optimum is None:
         return None
     if worth.objective < optimum.lenient:
-        raise Failure("oracle", f"objective {as_float(worth.objective)!r} below the optimum {as_float(optimum.lenient)!r}")
+        raise Failure(
+            "oracle", f"objective {as_float(worth.objective)!r} below the optimum {as_float(optimum.lenient)!r}"
+        )
     if optimal:
         excess = worth.objective - optimum.strict
         if excess > 0 and excess > judge.excess(options, penalty, optimum.strict):
@@ -39,9 +41,7 @@ def check_objective(
     return optimum
 
 
-def check_trace(
-    judge: Judge, options: dict[str, Any], penalty: float, trace: Floats, optimum: Optimum | None
-) -> None:
+def check_trace(judge: Judge, options: dict[str, Any], penalty: float, trace: Floats, optimum: Optimum | None) -> None:
     """Check the bounds at every moment: they hold, the lower one never falls, the upper one never rises."""
     if (np.diff(trace[:, 2]) < 0).any():
         raise Failure("trace", f"the lower bound falls: {trace[:, 2].tolist()}")

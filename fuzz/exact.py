@@ -113,7 +113,10 @@ class Exact:
     ) -> None:
         if costs is None:
             costs = np.array(
-                [[0.0 if c == code else w for c in range(self.n_classes)] for code, w in zip(codes, weights, strict=True)]
+                [
+                    [0.0 if c == code else w for c in range(self.n_classes)]
+                    for code, w in zip(codes, weights, strict=True)
+                ]
             )
         self.cost_scale = common_denominator(float(costs[i, c]) for i in kept for c in range(self.n_classes))
         # Room for the penalties and decreases that are not whole.
@@ -252,7 +255,8 @@ def _row_weights(data: Data, codes: list[int], repeat: list[int]) -> list[float]
         present = [total for total in totals if total > 0]
         of_class = [sum(totals) / (len(present) * total) if total > 0 else 0.0 for total in totals]
     else:
-        given = {label: weight for label, weight in data.class_weight}
+        given = data.weights_of_classes()
+        assert isinstance(given, dict)
         of_class = [float(given.get(label, 1.0)) for label in sorted(set(data.y))]
     return [of_class[code] * weight for code, weight in zip(codes, plain, strict=True)]
 

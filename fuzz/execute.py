@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -19,7 +20,16 @@ from fuzz.refusals import check_refusal, may_refuse
 from fuzz.runs import DOUBTFUL
 
 #: Everything that codt may be asked to do here; a problem whose data are refused ends quietly.
-Refused = (ValueError, TypeError, OverflowError, RuntimeError, MemoryError, ArithmeticError, LookupError, AttributeError)
+Refused = (
+    ValueError,
+    TypeError,
+    OverflowError,
+    RuntimeError,
+    MemoryError,
+    ArithmeticError,
+    LookupError,
+    AttributeError,
+)
 
 
 class Stopper:
@@ -83,7 +93,8 @@ def doubtful_options(run: Run) -> set[str]:
     found = {
         name
         for name, values in DOUBTFUL.items()
-        if name in run.options and any(type(v) is type(run.options[name]) and repr(v) == repr(run.options[name]) for v in values)
+        if name in run.options
+        and any(type(v) is type(run.options[name]) and repr(v) == repr(run.options[name]) for v in values)
     }
     return found | ({"memory_limit"} if "memory_limit" in run.options else set())
 
@@ -122,9 +133,8 @@ def make_model(data: Data, options: dict[str, Any]) -> Any:
         if data.criterion != "squared_error":
             own["criterion"] = data.criterion
         return codt.OptimalTreeRegressor(**options, **own)
-    for name, value in (("class_weight", data.weights_of_classes()), ("cost_matrix", data.cost_matrix)):
-        if value is not None:
-            own[name] = value
+    given = {"class_weight": data.weights_of_classes(), "cost_matrix": data.cost_matrix}
+    own = {name: value for name, value in given.items() if value is not None}
     return codt.OptimalTreeClassifier(**options, **own)
 
 
@@ -143,7 +153,7 @@ def _guarded(call: Callable[[], Any], case: Case, *, allowed: bool = False) -> A
     try:
         return call()
     except Refused as error:
-        check_refusal(error, case.data, doubtful_options(case.run), allowed=allowed)
+        check_refusal(error, case.data, case.run.options, doubtful_options(case.run), allowed=allowed)
         return None
 
 
@@ -161,7 +171,7 @@ def _attempt_search(case: Case, judge: Judge | None) -> None:
             tree = _initial(case, given)
             if tree is None:
                 return
-            _guarded(lambda tree=tree: search.offer(tree), case, allowed=True)  # type: ignore[misc]
+            _guarded(partial(search.offer, tree), case, allowed=True)
         else:
             arguments = dict(given)
             stopper = Stopper(arguments.pop("stop_after", None))
@@ -205,7 +215,7 @@ def _attempt_fit(case: Case, judge: Judge | None) -> None:
         stopper = Stopper(limits.pop("stop_after", None))
         model.set_params(**{"time_limit": None, "max_expansions": None, "gap_limit": 0.0, **limits})
         model.set_params(callback=stopper if "stop_after" in given else None)
-        if _guarded(lambda: model.fit(**arguments), case, allowed=initial is not None) is None:
+        if _guarded(partial(model.fit, **arguments), case, allowed=initial is not None) is None:
             return
         if judge is None:
             raise Failure("refused", "nothing to be solved, but not refused")
@@ -230,17 +240,17 @@ def _check_reason(model: Any, given: dict[str, Any], asked_to_stop: bool) -> Non
 
 
 def _attempt_path(case: Case, judge: Judge | None) -> None:
-    (_, given), = case.run.calls
+    ((_, given),) = case.run.calls
     model = make_model(case.data, resolve(case.run.options))
     if judge is not None:
-        _guarded(lambda: run_path(model, case, judge, given) or True, case)
+        _guarded(lambda: run_path(model, case, judge, given), case)
 
 
 def _attempt_cv(case: Case, judge: Judge | None) -> None:
-    (_, given), = case.run.calls
+    ((_, given),) = case.run.calls
     model = make_model(case.data, resolve(case.run.options))
     if judge is not None:
-        _guarded(lambda: run_cv(model, case, given) or True, case)
+        _guarded(lambda: run_cv(model, case, given), case)
 
 
 _ATTEMPTS: dict[str, Callable[[Case, Judge | None], None]] = {

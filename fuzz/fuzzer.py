@@ -14,7 +14,6 @@ from fuzz.judge import Failure, Judge
 from fuzz.problems import random_data
 from fuzz.runs import random_runs
 
-
 #: Checks of which findings with different objectives most likely have different causes.
 OF_OBJECTIVES = ("optimum", "lower bound", "upper bound", "limits", "tree", "hang", "crash")
 

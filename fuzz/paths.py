@@ -46,9 +46,9 @@ def run_cv(model: Any, case: Case, given: dict[str, Any]) -> None:
     if not folds:
         return
     make = codt.OptimalTreeClassifierCV if classification else codt.OptimalTreeRegressorCV
-    tuned = make(
-        model, max_depths=given["max_depths"], complexity_costs=given["costs"], cv=folds, scoring=scoring
-    ).fit(X, y)
+    tuned = make(model, max_depths=given["max_depths"], complexity_costs=given["costs"], cv=folds, scoring=scoring).fit(
+        X, y
+    )
     for i, point in enumerate(tuned.path_):
         for j, (train, test) in enumerate(folds):
             single = clone(model).set_params(max_depth=point.max_depth, complexity_cost=point.complexity_cost)
@@ -56,4 +56,7 @@ def run_cv(model: Any, case: Case, given: dict[str, Any]) -> None:
             score = np.mean(predicted == y[test]) if classification else -np.mean(np.square(predicted - y[test]))
             found = tuned.cv_results_[f"split{j}_test_score"][i]
             if abs(found - score) > 1e-9 * max(1.0, abs(score)):
-                raise Failure("cv", f"depth {point.max_depth}, cost {point.complexity_cost:g}, fold {j}: {found!r}, a plain fit has {score!r}")
+                raise Failure(
+                    "cv",
+                    f"depth {point.max_depth}, cost {point.complexity_cost:g}, fold {j}: {found}, plain fit {score}",
+                )

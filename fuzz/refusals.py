@@ -24,6 +24,10 @@ NAMED = re.compile(
 )
 
 
+#: Options with harmless defaults: where they were not given, nothing else may be blamed on them.
+DEFAULTED = {"complexity_cost", "min_samples_leaf", "min_weight_fraction_leaf", "max_leaf_nodes", "min_loss_decrease"}
+
+
 def may_refuse(data: Data) -> bool:
     """Tell whether the data are so extreme that they may be refused."""
     repeat = np.ones(len(data.X)) if data.repeat is None else np.array(data.repeat)
@@ -60,7 +64,9 @@ def _numbers(data: Data) -> tuple[Any, Any]:
     return Exact.plain_numbers(data)
 
 
-def check_refusal(error: Exception, data: Data, doubtful: set[str], *, allowed: bool = False) -> None:
+def check_refusal(
+    error: Exception, data: Data, options: dict[str, Any], doubtful: set[str], *, allowed: bool = False
+) -> None:
     """Check that input was refused for a reason, and in words that help.
 
     Parameters
@@ -69,6 +75,8 @@ def check_refusal(error: Exception, data: Data, doubtful: set[str], *, allowed: 
         What was raised.
     data : Data
         What was given.
+    options : dict
+        The options that were given.
     doubtful : set of str
         Options whose values may be refused.
     allowed : bool
@@ -87,3 +95,5 @@ def check_refusal(error: Exception, data: Data, doubtful: set[str], *, allowed: 
         raise Failure("refused", message) from error
     if not blamed:
         raise Failure("blame", f"names no parameter: {message}") from error
+    if not (blamed - (DEFAULTED - set(options)) or allowed):
+        raise Failure("blame", f"blames an option that was not given: {message}") from error

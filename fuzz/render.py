@@ -38,9 +38,9 @@ def as_python(case: Case) -> str:
         lines += [f"search.{name}({_arguments(arguments)})" for name, arguments in run.calls]
         lines.append("print(search.status, search.bounds, search.trace, search.incumbent)")
         return "\n".join(lines)
-    of_model = {name: given.pop(name) for name in ("class_weight", "cost_matrix") if name in given}
+    of_model: dict[str, Any] = {name: given.pop(name) for name in ("class_weight", "cost_matrix") if name in given}
     if data.criterion != "squared_error":
-        of_model["criterion"] = repr(data.criterion)
+        of_model["criterion"] = data.criterion
     make = "OptimalTreeClassifier" if data.task == "classification" else "OptimalTreeRegressor"
     lines.append(f"model = codt.{make}({_arguments({**options, **of_model})})")
     for name, arguments in run.calls:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 import codt
 from fuzz.case import Data, Run
 from fuzz.exact import Exact, as_float
@@ -34,10 +36,9 @@ def random_runs(rng: Rng, data: Data, exact: Exact | None) -> list[Run]:
     if exact is None:  # nothing but a refusal can come of it
         return [Run("fit", {}, [["fit", {}]])]
     runs = []
-    for _ in range(int(rng.choice([1, 2]))):
+    for _ in range(int(rng.choice([1, 2, 3]))):
         rules = random_rules(rng, data, exact)
-        for _ in range(int(rng.choice([1, 2, 3]))):
-            runs.append(_random_run(rng, data, rules))
+        runs += [_random_run(rng, data, rules) for _ in range(int(rng.choice([1, 2, 3])))]
     return runs
 
 
@@ -46,7 +47,7 @@ def random_rules(rng: Rng, data: Data, exact: Exact) -> dict[str, Any]:
     rules: dict[str, Any] = {}
     wide = data.oracle == "wide"
     small = exact.n_atoms <= 12
-    depths = [0, 1, 2, 3, 4, 5] if small else [1, 2, 2, 3]
+    depths = [0, 1, 2, 2, 3, 3, 4, 4, 5, 5] if small else [1, 2, 2, 3]
     depth = int(rng.choice([1, 2, 2])) if wide else int(rng.choice(depths))
     if depth != 3:
         rules["max_depth"] = depth
@@ -63,7 +64,9 @@ def random_rules(rng: Rng, data: Data, exact: Exact) -> dict[str, Any]:
     if rng.random() < 0.15:
         rules["min_weight_fraction_leaf"] = float(rng.choice([0.05, 0.1, 0.125, 0.25, 0.3, 0.5]))
     if rng.random() < 0.3:
-        rules["max_leaf_nodes"] = int(rng.integers(1, 2 + min(count, 2**depth)))
+        most = min(exact.n_atoms, 2**depth)
+        fewest = 1 if rng.random() < 0.5 else max(1, most - 3)
+        rules["max_leaf_nodes"] = int(rng.integers(fewest, 2 + most))
     if not wide and rng.random() < 0.2:
         rules["min_loss_decrease"] = _random_decrease(rng, exact)
     return rules
@@ -91,6 +94,8 @@ def _random_run(rng: Rng, data: Data, rules: dict[str, Any]) -> Run:
     options = dict(rules)
     kind = str(rng.choice(["search", "fit", "path", "cv"], p=[0.32, 0.59, 0.05, 0.04]))
     plain = data.sample_weight is None and data.sample_costs is None and "min_loss_decrease" not in rules
+    if kind == "cv" and data.task == "regression" and np.abs(np.array(data.y)).max() > 1e70:
+        kind = "fit"  # the spread of the scores would be too large for floats
     if kind in ("path", "cv") and (large or not plain or len(data.X) < 4 or rules.get("max_depth", 3) > 3):
         kind = "fit"
     if kind == "search":
@@ -182,7 +187,9 @@ def _search_calls(rng: Rng, rules: dict[str, Any]) -> list[list[Any]]:
             calls.append(["step", {"n_expansions": int(rng.integers(0, 6))}])
         elif kind == 1:
             depth = rules.get("max_depth", 3)
-            calls.append(["offer", {"from": str(rng.choice(["own", "sklearn"])), "depth": int(rng.integers(0, depth + 2))}])
+            calls.append(
+                ["offer", {"from": str(rng.choice(["own", "sklearn"])), "depth": int(rng.integers(0, depth + 2))}]
+            )
         else:
             calls.append(["run", _limits(rng) | _threads(rng)])
     calls.append(["run", _threads(rng)])

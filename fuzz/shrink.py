@@ -42,7 +42,7 @@ def _first_that_fails(case: Case, fails: Fails, end: float) -> Case | None:
         try:
             if candidate != case and fails(candidate):
                 return candidate
-        except Exception:  # noqa: S112 - the candidate is no case at all
+        except Exception:
             continue
     return None
 
@@ -116,12 +116,12 @@ def _simpler_values(data: Data) -> Iterator[Data]:
         for digits in (0, 1, 2, 3, 6):
             rounded = np.array([_round(value, digits) for value in values.ravel()]).reshape(values.shape)
             if not np.array_equal(rounded, values):
-                yield replace(data, **{name: rounded.tolist()})  # type: ignore[arg-type]
+                yield replace(data, **{name: rounded.tolist()})
         for i, value in enumerate(values.ravel().tolist()):
             for simple in _simpler_numbers(value):
                 changed = values.copy()
                 changed.flat[i] = simple
-                yield replace(data, **{name: changed.tolist()})  # type: ignore[arg-type]
+                yield replace(data, **{name: changed.tolist()})
 
 
 def _simpler_numbers(value: float) -> list[float]:

@@ -1,4 +1,4 @@
-"""Random numbers that are awkward: ties, neighbours in the last place, denormals, offsets, outliers, wide ranges."""
+"""Random numbers, plain or awkward: ties, neighbours in the last place, denormals, offsets, outliers, wide ranges."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def neighbours(rng: Rng, n: int) -> Floats:
     return rng.choice(np.array(ladder), n)
 
 
-def column(rng: Rng, n: int) -> Floats:
+def column(rng: Rng, n: int, plain: bool) -> Floats:  # noqa: PLR0911 - one for each kind
     """Return one feature."""
-    kind = int(rng.integers(12))
+    kind = int(rng.integers(1, 8) if plain else rng.integers(12))
     if kind == 0:
         return np.full(n, float(rng.integers(-2, 3)))
     if kind in (1, 2):
@@ -41,12 +41,12 @@ def column(rng: Rng, n: int) -> Floats:
     return values
 
 
-def features(rng: Rng, n: int, p: int) -> Floats:
+def features(rng: Rng, n: int, p: int, plain: bool) -> Floats:
     """Return samples whose rows and columns may be repeated."""
-    X = np.column_stack([column(rng, n) for _ in range(p)])
+    X = np.column_stack([column(rng, n, plain) for _ in range(p)])
     if p > 1 and rng.random() < 0.15:
         X[:, rng.integers(p)] = X[:, rng.integers(p)]
-    if rng.random() < 0.3:
+    if rng.random() < (0.1 if plain else 0.3):
         X = X[rng.integers(0, n, n)]
     return X
 
@@ -75,14 +75,14 @@ def labels(rng: Rng, X: Floats, k: int) -> list[int]:
     return [int(label) for label in y]
 
 
-def targets(rng: Rng, X: Floats) -> Floats:
+def targets(rng: Rng, X: Floats, plain: bool) -> Floats:
     """Return numbers to predict."""
     n = len(X)
-    kind = int(rng.integers(11))
+    kind = int(rng.choice([1, 2, 4, 9]) if plain else rng.integers(12))
     if kind == 0:
         return np.full(n, float(rng.normal()))
     if kind in (1, 2):
-        y = rng.integers(-4, 5, n).astype(np.float64)
+        y = rng.integers(-4, 5, n).astype(np.float64) * float(rng.choice([1, 5]))
     elif kind == 3:
         y = rng.normal(size=n) * 10.0 ** float(rng.integers(-12, 13))
     elif kind == 4:
@@ -94,6 +94,9 @@ def targets(rng: Rng, X: Floats) -> Floats:
         y[rng.integers(n)] = float(rng.choice([1e3, 1e6, -1e9, 1e12]))
     elif kind == 7:
         y = neighbours(rng, n)
+    elif kind == 11:  # all but one next to nothing
+        y = rng.integers(0, 3, n) * 10.0 ** float(rng.choice([-8, -155, -300]))
+        y[rng.integers(n)] = 1.0
     elif kind == 8:
         y = rng.normal(size=n) * float(rng.choice([1e-150, 1e-140, 1e-100, 1e100, 1e140]))
     else:
@@ -108,13 +111,13 @@ def targets(rng: Rng, X: Floats) -> Floats:
 def spread(rng: Rng, shape: tuple[int, ...]) -> Floats:
     """Return positive numbers over up to fifteen orders of magnitude."""
     width = float(rng.choice([1, 3, 6, 9, 12, 15]))
-    middle = float(rng.choice([0, 0, 0, -5, 5, -300, 290])) if rng.random() < 0.3 else 0.0
+    middle = float(rng.choice([-5, 5, -300, 290])) if rng.random() < 0.3 else 0.0
     return np.asarray(10.0 ** (rng.uniform(-width / 2, width / 2, shape) + middle))
 
 
-def weights(rng: Rng, n: int) -> list[float]:
+def weights(rng: Rng, n: int, plain: bool) -> list[float]:
     """Return weights; some may be zero."""
-    kind = int(rng.integers(10))
+    kind = int(rng.choice([0, 1, 2, 3, 6, 8]) if plain else rng.integers(10))
     if kind in (0, 1):
         values = rng.integers(1, 5, n).astype(np.float64)
     elif kind == 2:
@@ -138,9 +141,9 @@ def weights(rng: Rng, n: int) -> list[float]:
     return [float(value) for value in values]
 
 
-def costs(rng: Rng, rows: int, k: int, own: list[int] | None) -> list[list[float]]:
-    """Return what predictions cost; nothing for a row's own class, if these are told and luck wants it."""
-    kind = int(rng.integers(7))
+def costs(rng: Rng, rows: int, k: int, own: list[int], plain: bool) -> list[list[float]]:
+    """Return what predictions cost; nothing for a row's own class, if luck wants it."""
+    kind = int(rng.integers(4) if plain else rng.integers(7))
     if kind in (0, 1):
         values = rng.integers(0, 5, (rows, k)).astype(np.float64)
     elif kind == 2:
@@ -158,7 +161,7 @@ def costs(rng: Rng, rows: int, k: int, own: list[int] | None) -> list[list[float
             values[rng.random((rows, k)) < 0.2] = forbidding
     else:
         values = rng.integers(0, int(rng.choice([100, 30_000, 10**9])), (rows, k)).astype(np.float64)
-    if own is not None and rng.random() < 0.6:
+    if rng.random() < 0.6:
         values[np.arange(rows), own] = 0.0
     if not values.any():
         values[0, 0] = 1.0

@@ -26,7 +26,9 @@ class WideOracle:
 
     def __init__(self, exact: Exact) -> None:
         self.exact = exact
-        loads = np.array([[float(count), float(weight)] for count, weight in zip(exact.counts, exact.weights, strict=True)])
+        loads = np.array(
+            [[float(count), float(weight)] for count, weight in zip(exact.counts, exact.weights, strict=True)]
+        )
         if exact.task == "classification":
             unit = exact.cost_scale
             self._tuples = np.array([[cost / unit for cost in row] for row in exact.tuples])
@@ -46,7 +48,11 @@ class WideOracle:
         ]
         #: The left sides of all splits of the root.
         self._sides = np.array(
-            [column <= column[order[end]] for column, order, ends in zip(exact.X.T, self._orders, self._ends, strict=True) for end in ends],
+            [
+                column <= column[order[end]]
+                for column, order, ends in zip(exact.X.T, self._orders, self._ends, strict=True)
+                for end in ends
+            ],
             dtype=bool,
         ).reshape(-1, exact.n_atoms)
         self._optima: dict[Rules, int] = {}

@@ -7,6 +7,7 @@ import queue
 import traceback
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any
@@ -23,7 +24,8 @@ _CONTEXT: Any = mp.get_context("fork" if "fork" in mp.get_all_start_methods() el
 class Plan:
     """What to do: from a seed, for some seconds or so many problems, on some processes.
 
-    ``patience`` is how many seconds a single run may take before it is a hang; ``first`` ends at the first finding.
+    ``patience`` is how many seconds a single run may take before it is a hang; ``first`` ends at the first finding;
+    ``known`` are problems and runs whose findings do not count.
     """
 
     seed: int = 0
@@ -33,6 +35,7 @@ class Plan:
     patience: float = 20.0
     shrink_seconds: float = 20.0
     first: bool = False
+    known: frozenset[tuple[int, int]] = frozenset()
 
 
 @dataclass
@@ -93,11 +96,9 @@ class _Parent:
             return
 
     def _drain(self) -> None:
-        while True:
-            try:
+        with suppress(queue.Empty):
+            while True:
                 self._take(self.messages.get(timeout=0.05))
-            except queue.Empty:
-                return
 
     def _take(self, found: Finding | str) -> None:
         if isinstance(found, str):
@@ -138,9 +139,7 @@ class _Parent:
         self._hire(number, problem + self.plan.jobs)
 
 
-def _work(
-    plan: Plan, problem: int, start: float, state: Any, messages: Any, known: dict[str, int]
-) -> None:
+def _work(plan: Plan, problem: int, start: float, state: Any, messages: Any, known: dict[str, int]) -> None:
     """Try every so-many-th problem."""
 
     def began(run: int) -> None:
@@ -165,7 +164,7 @@ def _try_problems(
         state[0], state[1], state[2] = problem, 0, monotonic()
         for found in try_problem(plan.seed, problem, began):
             state[4] += 1
-            if found is None:
+            if found is None or (problem, found.run) in plan.known:
                 continue
             seen[found.signature] += 1
             if seen[found.signature] == 1 and not plan.first:
