@@ -83,12 +83,16 @@ class Workshop:
         path.write_text(text.replace(fault.old, fault.new))
 
 
-def hunt(site: Path, seed: int, seconds: float, jobs: int, known: Path) -> dict[str, Any] | None:
+def hunt(site: Path, seconds: float, known: Path, options: argparse.Namespace) -> dict[str, Any] | None:
     """Return the first finding of the fuzzer that is not known, as told by a process that imports from ``site``."""
-    command = [sys.executable, "-m", "fuzz.hunt", f"--seed={seed}", f"--seconds={seconds}", f"--jobs={jobs}"]
-    text = _output([*command, f"--known={known}"], site)
+    text = _output([*_hunting(options), f"--seconds={seconds}", f"--known={known}"], site)
     found: dict[str, Any] | None = json.loads(text.splitlines()[-1])
     return found
+
+
+def _hunting(options: argparse.Namespace) -> list[str]:
+    numbers = [f"--seed={options.seed}", f"--jobs={options.jobs}", f"--problems={options.problems}"]
+    return [sys.executable, "-m", "fuzz.hunt", *numbers]
 
 
 def is_clean(site: Path, found: dict[str, Any], seed: int) -> bool:
@@ -107,7 +111,7 @@ def find(fault: Fault, workshop: Workshop, clean: Path, options: argparse.Namesp
     spent = 0.0
     while spent < options.seconds:
         start = monotonic()
-        found = hunt(site, options.seed, options.seconds - spent, options.jobs, known)
+        found = hunt(site, options.seconds - spent, known, options)
         spent += monotonic() - start
         if found is None:
             break
@@ -125,6 +129,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=300.0, help="how long to look for each fault (300)")
     parser.add_argument("--seed", type=int, default=0, help="where the fuzzer's random numbers begin (0)")
     parser.add_argument("--jobs", type=int, default=1, help="how many processes the fuzzer has (1)")
+    parser.add_argument("--problems", type=int, default=6000, help="how many problems to try for each fault (6000)")
     parser.add_argument("--only", help="faults whose name contains this")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "mutants", help="where to build")
     options = parser.parse_args(arguments)
@@ -138,7 +143,8 @@ def main(arguments: list[str] | None = None) -> int:
     print("building", flush=True)
     workshop.copy()
     clean = workshop.make("clean")
-    (workshop.folder / "known.json").write_text("[]")
+    # What is found without any fault does not count.
+    (workshop.folder / "known.json").write_text(_output([*_hunting(options), "--all"], clean).splitlines()[-1])
     results = []
     print(f"{'fault':48s} {'seconds':>8s}  found by")
     for fault in faults:

@@ -44,7 +44,8 @@ class WideOracle:
         self._columns = np.hstack([self._tuples, loads])
         self._orders = [np.argsort(column, kind="stable") for column in exact.X.T]
         self._ends = [
-            np.flatnonzero(np.diff(column[order])) for column, order in zip(exact.X.T, self._orders, strict=True)
+            np.flatnonzero(column[order][1:] != column[order][:-1])
+            for column, order in zip(exact.X.T, self._orders, strict=True)
         ]
         #: The left sides of all splits of the root.
         self._sides = np.array(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing as mp
 import queue
 import traceback
+import warnings
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,6 +19,10 @@ from fuzz.judge import Failure
 from fuzz.shrink import same_failure, shrink
 
 _CONTEXT: Any = mp.get_context("fork" if "fork" in mp.get_all_start_methods() else "spawn")
+
+
+def _ignore(found: Finding) -> None:
+    pass
 
 
 @dataclass(frozen=True)
@@ -50,15 +55,16 @@ class Tally:
     first_after: float | None = None
 
 
-def fuzz(plan: Plan, report: Callable[[Finding], None] = lambda finding: None) -> Tally:
-    """Try problems until the plan is over; ``report`` is told of every finding of a new kind."""
-    return _Parent(plan, report).run()
+def fuzz(plan: Plan, report: Callable[[Finding], None] = _ignore, each: Callable[[Finding], None] = _ignore) -> Tally:
+    """Try problems until the plan is over; ``report`` is told of every finding of a new kind, ``each`` of all."""
+    return _Parent(plan, report, each).run()
 
 
 class _Parent:
-    def __init__(self, plan: Plan, report: Callable[[Finding], None]) -> None:
+    def __init__(self, plan: Plan, report: Callable[[Finding], None], each: Callable[[Finding], None]) -> None:
         self.plan = plan
         self.report = report
+        self.each = each
         self.tally = Tally()
         self.start = monotonic()
         self.messages = _CONTEXT.Queue()
@@ -86,7 +92,7 @@ class _Parent:
         state = _CONTEXT.Array("d", [float(problem), 0.0, monotonic(), 0.0, 0.0], lock=False)
         arguments = (self.plan, problem, self.start, state, self.messages, dict(self.tally.counts))
         process = _CONTEXT.Process(target=_work, args=arguments, daemon=True)
-        process.start()
+        _start(process)
         self.workers[number] = (process, state)
 
     def _listen(self) -> None:
@@ -106,6 +112,7 @@ class _Parent:
         if self.tally.first_after is None:
             self.tally.first_after = monotonic() - self.start
         self.tally.counts[found.signature] += 1
+        self.each(found)
         if found.signature not in self.tally.findings:
             self.tally.findings[found.signature] = found
             self.report(found)
@@ -132,11 +139,17 @@ class _Parent:
     def _lost(self, number: int, problem: int, run: int, failure: Failure) -> None:
         data, _, runs = make_problem(self.plan.seed, problem)
         found = Finding(Case(data, runs[run]), failure.check, failure.message, self.plan.seed, problem, run)
-        if found.signature not in self.tally.counts:
+        if found.signature not in self.tally.counts and self.plan.shrink_seconds and not self.plan.first:
             fails = same_failure(found.check, lambda case: isolated(case, min(5.0, self.plan.patience)), 1)
             found = replace(found, case=shrink(found.case, fails, 3 * self.plan.shrink_seconds))
         self._take(found)
         self._hire(number, problem + self.plan.jobs)
+
+
+def _start(process: Any) -> None:
+    with warnings.catch_warnings():  # of forks beside threads; what runs here has none left behind
+        warnings.simplefilter("ignore", DeprecationWarning)
+        process.start()
 
 
 def _work(plan: Plan, problem: int, start: float, state: Any, messages: Any, known: dict[str, int]) -> None:
@@ -167,7 +180,7 @@ def _try_problems(
             if found is None or (problem, found.run) in plan.known:
                 continue
             seen[found.signature] += 1
-            if seen[found.signature] == 1 and not plan.first:
+            if seen[found.signature] == 1 and plan.shrink_seconds and not plan.first:
                 smaller = shrink_finding(found, plan.shrink_seconds, lambda: began(int(state[1])))
                 messages.put(smaller)
             else:
@@ -195,7 +208,7 @@ def isolated(case: Case, seconds: float) -> Failure | None:
     """Return what is wrong with a case, tried in a process of its own that may hang or die."""
     receiver, sender = _CONTEXT.Pipe(duplex=False)
     process = _CONTEXT.Process(target=_send_failure, args=(case, sender), daemon=True)
-    process.start()
+    _start(process)
     process.join(seconds)
     if process.is_alive():
         process.kill()
