@@ -8,7 +8,7 @@ SOURCES := $(shell find src engine -type f -not -path '*/__pycache__/*') CMakeLi
 BUILD_REQUIRES := "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 PIP_INSTALL = bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint format sanitize bench bench-anytime bench-kernels bench-weights docs figures wheel clean
+.PHONY: demo test fuzz mutants lint format sanitize bench bench-anytime bench-kernels bench-weights docs figures wheel clean
 
 demo: .venv/.installed
 	.venv/bin/python -m codt.demo
@@ -16,6 +16,14 @@ demo: .venv/.installed
 # New and freed memory is filled with a pattern, so that reading it shows.
 test: .venv-test/.installed
 	MALLOC_PERTURB_=165 .venv-test/bin/python -m pytest
+
+# Random problems against an exact oracle: make fuzz SECONDS=3600 SEED=7 JOBS=2; more options in ARGS.
+fuzz: .venv-test/.installed
+	.venv-test/bin/python -m fuzz --seconds $(or $(SECONDS),60) --seed $(or $(SEED),0) --jobs $(or $(JOBS),2) $(ARGS)
+
+# Plants faults in a copy of the sources, one at a time, and measures how long the fuzzer takes to find each.
+mutants: .venv-test/.installed
+	.venv-test/bin/python -m fuzz.mutants $(ARGS)
 
 lint: .venv/.lint
 	.venv/bin/ruff check .

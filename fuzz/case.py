@@ -1,0 +1,136 @@
+"""What the fuzzer tries: data, options and a sequence of calls, as plain values that JSON can hold."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Task = Literal["classification", "regression"]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Data:
+    """A learning problem.
+
+    Attributes
+    ----------
+    task : {"classification", "regression"}
+        The task.
+    X : list of list of float
+        The samples.
+    y : list
+        Labels, numbers, or several numbers for each sample.
+    repeat : list of int, optional
+        How often every row is there. That keeps large problems short, and their oracle cheap.
+    shuffle : int, optional
+        Seeds the order of the rows; as they stand if not given.
+    sample_weight, cost_matrix, sample_costs, criterion
+        As the estimators take them.
+    class_weight : list of (label, weight), "balanced" or None
+        As pairs, because JSON's keys are texts.
+    oracle : {"sets", "wide", "none"}
+        Which oracle can solve it: by sets of rows, by sorted columns (up to depth two), or none.
+    """
+
+    task: Task
+    X: list[list[float]]
+    y: list[Any]
+    repeat: list[int] | None = None
+    shuffle: int | None = None
+    sample_weight: list[float] | None = None
+    class_weight: list[list[Any]] | str | None = None
+    cost_matrix: list[list[float]] | None = None
+    sample_costs: list[list[float]] | None = None
+    criterion: str = "squared_error"
+    oracle: str = "sets"
+
+    def rows(self) -> NDArray[np.intp]:
+        """Return which row each sample is a copy of."""
+        order = np.arange(len(self.X)) if self.repeat is None else np.repeat(np.arange(len(self.X)), self.repeat)
+        if self.shuffle is not None:
+            order = np.random.default_rng(self.shuffle).permutation(order)
+        return order
+
+    def samples(self) -> Floats:
+        """Return the samples as an array."""
+        return np.array(self.X, dtype=np.float64)[self.rows()]
+
+    def targets(self) -> NDArray[Any]:
+        """Return the targets as an array."""
+        dtype = np.float64 if self.task == "regression" else None
+        return np.array(self.y, dtype=dtype)[self.rows()]
+
+    def weights(self) -> Floats | None:
+        """Return the weights as an array."""
+        return None if self.sample_weight is None else np.array(self.sample_weight, dtype=np.float64)[self.rows()]
+
+    def costs(self) -> Floats | None:
+        """Return what predictions cost for every sample, as an array."""
+        return None if self.sample_costs is None else np.array(self.sample_costs, dtype=np.float64)[self.rows()]
+
+    def weights_of_classes(self) -> dict[Any, float] | str | None:
+        """Return the class weights as the estimators take them."""
+        if self.class_weight is None or isinstance(self.class_weight, str):
+            return self.class_weight
+        return {pair[0]: pair[1] for pair in self.class_weight}
+
+    @property
+    def size(self) -> int:
+        """The number of samples."""
+        return len(self.X) if self.repeat is None else sum(self.repeat)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One way to solve a problem.
+
+    Attributes
+    ----------
+    kind : {"search", "fit", "path", "cv"}
+        What is called.
+    options : dict
+        The options that differ from the defaults.
+    calls : list of [name, arguments]
+        What is done, in this order.
+    """
+
+    kind: str = "fit"
+    options: dict[str, Any] = field(default_factory=dict)
+    calls: list[list[Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A problem and one run of it."""
+
+    data: Data
+    run: Run
+
+
+def to_json(case: Case, **more: Any) -> str:
+    """Write a case, with whatever else is to be known of it."""
+    data = {
+        name: value
+        for name, value in asdict(case.data).items()
+        if name in ("task", "X", "y") or value != _DEFAULTS[name]
+    }
+    lines = [
+        f"  {json.dumps(name)}: {json.dumps(value)}" for name, value in {**more, **data, **asdict(case.run)}.items()
+    ]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def from_json(text: str) -> Case:
+    """Read a case."""
+    found = json.loads(text)
+    data = {name: found[name] for name in _DATA if name in found}
+    return Case(Data(**data), Run(found["kind"], found["options"], found["calls"]))
+
+
+_DATA = [entry.name for entry in fields(Data)]
+_DEFAULTS = {entry.name: entry.default for entry in fields(Data)}

@@ -1,0 +1,274 @@
+"""Losses without rounding: floats are taken for the fractions that they are, and summed as whole numbers.
+
+A loss is a whole number of units, the unit ``1 / scale``. In classification and with absolute errors nothing is
+rounded. Squared errors are divided by the weight of a leaf, and rounded down there, by less than 2^-64 of the least
+loss above zero that these data can have: nothing that is compared here depends on it.
+
+Rows that no test can tell apart are one *atom*, and sets of atoms are bits of an integer.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fuzz.case import Data, Floats
+
+
+def common_denominator(numbers: Iterable[float]) -> int:
+    """Return the least power of two that all these floats are whole multiples of the inverse of."""
+    return max((number.as_integer_ratio()[1] for number in numbers), default=1)
+
+
+def as_whole(number: float, denominator: int) -> int:
+    """Return the number times the denominator, which must be a multiple of its own."""
+    numerator, own = number.as_integer_ratio()
+    return numerator * (denominator // own)
+
+
+def as_float(number: Fraction) -> float:
+    """Return the nearest float, the largest one for what is larger still."""
+    try:
+        return float(number)
+    except OverflowError:
+        return sys.float_info.max if number > 0 else -sys.float_info.max
+
+
+class Exact:
+    """What a problem is made of once samples of weight zero are left out.
+
+    Attributes
+    ----------
+    task, criterion : str
+        As in the data.
+    kind : str
+        What is minimised, by the engine's name.
+    X : ndarray
+        The atoms' features.
+    counts : list of int
+        The samples of every atom.
+    weights : list of int
+        Their weight, in units of ``1 / weight_scale``.
+    weighted : bool
+        Whether weights were given that are not all one.
+    scale : int
+        How many units a loss of one is.
+    """
+
+    def __init__(self, data: Data) -> None:
+        self.task, self.criterion = data.task, data.criterion
+        repeat = [1] * len(data.X) if data.repeat is None else data.repeat
+        codes, self.n_classes = _codes(data)
+        weights = _row_weights(data, codes, repeat)
+        costs = _row_costs(data, codes, weights)
+        kept = [i for i in range(len(data.X)) if (weights is None or weights[i] > 0) and repeat[i] > 0]
+        rows = np.array([data.X[i] for i in kept], dtype=np.float64).reshape(len(kept), -1)
+        #: The atoms, and the atom of every row of the data (-1 for one that is left out).
+        self.X, inverse = np.unique(rows + 0.0, axis=0, return_inverse=True)
+        self.n_atoms = len(self.X)
+        self.atom_of = np.full(len(data.X), -1)
+        self.atom_of[kept] = np.ravel(inverse)
+        self.counts = [0] * self.n_atoms
+        self.weighted = weights is not None and any(weights[i] != 1 for i in kept)
+        plain = [1.0] * len(data.X) if weights is None else weights
+        self.weight_scale = common_denominator(plain[i] for i in kept)
+        self.weights = [0] * self.n_atoms
+        for i in kept:
+            self.counts[self.atom_of[i]] += repeat[i]
+            self.weights[self.atom_of[i]] += repeat[i] * as_whole(plain[i], self.weight_scale)
+        self.kind = self._kind(costs is not None, np.ndim(data.y) > 1)
+        if self.task == "classification":
+            self._sum_costs(kept, repeat, codes, plain, costs)
+        elif self.criterion == "absolute_error":
+            self._list_targets(kept, repeat, plain, data)
+        else:
+            self._sum_squares(kept, repeat, plain, data)
+        self._leaf: dict[int, int] = {}
+        self._load: dict[int, tuple[int, int]] = {}
+
+    @staticmethod
+    def plain_numbers(data: Data) -> tuple[Floats | None, Floats | None]:
+        """Return the weight of every row and what its predictions cost, None where there is none."""
+        repeat = [1] * len(data.X) if data.repeat is None else data.repeat
+        codes, _ = _codes(data)
+        weights = _row_weights(data, codes, repeat)
+        return None if weights is None else np.array(weights), _row_costs(data, codes, weights)
+
+    def _kind(self, costs: bool, several: bool) -> str:
+        if self.task == "regression":
+            if self.criterion == "absolute_error":
+                return "absolute-error"
+            return "weighted-squared-error" if self.weighted or several else "squared-error"
+        if costs:
+            return "cost-sensitive"
+        return "weighted-misclassification" if self.weighted else "misclassification"
+
+    def _sum_costs(
+        self, kept: list[int], repeat: list[int], codes: list[int], weights: list[float], costs: Floats | None
+    ) -> None:
+        if costs is None:
+            costs = np.array(
+                [
+                    [0.0 if c == code else w for c in range(self.n_classes)]
+                    for code, w in zip(codes, weights, strict=True)
+                ]
+            )
+        self.cost_scale = common_denominator(float(costs[i, c]) for i in kept for c in range(self.n_classes))
+        # Room for the penalties and decreases that are not whole.
+        self.scale = self.cost_scale << 80
+        self.tuples = [[0] * self.n_classes for _ in range(self.n_atoms)]
+        self.worst = 0
+        for i in kept:
+            whole = [as_whole(float(cost), self.cost_scale) for cost in costs[i]]
+            self.worst += max(whole) * repeat[i]
+            for c, cost in enumerate(whole):
+                self.tuples[self.atom_of[i]][c] += cost * repeat[i]
+
+    def _list_targets(self, kept: list[int], repeat: list[int], weights: list[float], data: Data) -> None:
+        unit = common_denominator(float(data.y[i]) for i in kept)
+        self.scale = self.weight_scale * unit << 80
+        self.listed: list[list[tuple[int, int]]] = [[] for _ in range(self.n_atoms)]
+        for i in kept:
+            entry = (as_whole(float(data.y[i]), unit), repeat[i] * as_whole(weights[i], self.weight_scale))
+            self.listed[self.atom_of[i]].append(entry)
+
+    def _sum_squares(self, kept: list[int], repeat: list[int], weights: list[float], data: Data) -> None:
+        y = np.array(data.y, dtype=np.float64).reshape(len(data.y), -1)
+        unit = common_denominator(float(value) for i in kept for value in y[i])
+        self._shift = sum(self.weights).bit_length() + 64
+        self.scale = self.weight_scale * unit**2 << self._shift
+        outputs = y.shape[1]
+        # Weighted sums and squares of every output; near the first target, so that the numbers stay short.
+        self.sums = [[0] * outputs for _ in range(self.n_atoms)]
+        self.squares = [0] * self.n_atoms
+        self.origin = origin = [as_whole(float(value), unit) for value in y[kept[0]]]
+        self.largest = max(Fraction(abs(float(value))) for i in kept for value in y[i])
+        for i in kept:
+            weight = repeat[i] * as_whole(weights[i], self.weight_scale)
+            for j in range(outputs):
+                target = as_whole(float(y[i, j]), unit) - origin[j]
+                self.sums[self.atom_of[i]][j] += weight * target
+                self.squares[self.atom_of[i]] += weight * target * target
+
+    @cached_property
+    def everything(self) -> int:
+        """The set of all atoms."""
+        return (1 << self.n_atoms) - 1
+
+    @cached_property
+    def root(self) -> int:
+        """The loss of a single leaf, in units."""
+        return self.leaf(self.everything)
+
+    @cached_property
+    def penalty_unit(self) -> Fraction:
+        """What the complexity cost is a multiple of."""
+        if self.kind == "cost-sensitive":
+            return Fraction(self.worst, self.cost_scale)
+        if self.task == "classification":
+            return Fraction(sum(self.weights), self.weight_scale)
+        return self.value(self.root)
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether all losses are whole multiples of a power of two, with sums that 64-bit floats hold exactly."""
+        return self.task == "classification" and self.worst < 2**52
+
+    def value(self, loss: int) -> Fraction:
+        """Return a number of units as a fraction."""
+        return Fraction(loss, self.scale)
+
+    def members(self, atoms: int) -> list[int]:
+        """Return the atoms of a set."""
+        found = []
+        while atoms:
+            lowest = atoms & -atoms
+            found.append(lowest.bit_length() - 1)
+            atoms ^= lowest
+        return found
+
+    def load(self, atoms: int) -> tuple[int, int]:
+        """Return the number of samples and the weight of a set of atoms."""
+        if atoms not in self._load:
+            inside = self.members(atoms)
+            self._load[atoms] = (sum(self.counts[a] for a in inside), sum(self.weights[a] for a in inside))
+        return self._load[atoms]
+
+    def leaf(self, atoms: int) -> int:
+        """Return the loss of the best leaf for a set of atoms, in units."""
+        if atoms not in self._leaf:
+            inside = self.members(atoms)
+            if self.task == "classification":
+                loss = min(map(sum, zip(*(self.tuples[a] for a in inside), strict=True))) << 80
+            elif self.criterion == "absolute_error":
+                loss = _absolute_errors([entry for a in inside for entry in self.listed[a]]) << 80
+            else:
+                weight = sum(self.weights[a] for a in inside)
+                squares = sum(self.squares[a] for a in inside) * weight
+                squares -= sum(sum(column) ** 2 for column in zip(*(self.sums[a] for a in inside), strict=True))
+                loss = (squares << self._shift) // weight
+            self._leaf[atoms] = loss
+        return self._leaf[atoms]
+
+    def atoms_where(self, chosen: NDArray[np.bool_]) -> int:
+        """Return the set of the atoms that are marked."""
+        return sum(1 << int(a) for a in np.flatnonzero(chosen))
+
+
+def _absolute_errors(entries: list[tuple[int, int]]) -> int:
+    """Return the weighted sum of the distances to the median, which is one of the targets."""
+    entries = sorted(entries)
+    half = sum(weight for _, weight in entries)
+    before = 0
+    middle = entries[0][0]
+    for target, weight in entries:
+        before += 2 * weight
+        if before >= half:
+            middle = target
+            break
+    return sum(weight * abs(target - middle) for target, weight in entries)
+
+
+def _codes(data: Data) -> tuple[list[int], int]:
+    """Return the place of every label among the sorted ones, and how many there are."""
+    if data.task == "regression":
+        return [0] * len(data.y), 0
+    labels = sorted(set(data.y))
+    return [labels.index(label) for label in data.y], len(labels)
+
+
+def _row_weights(data: Data, codes: list[int], repeat: list[int]) -> list[float] | None:
+    """Return the product of sample and class weights, rounded as a product of two floats is."""
+    weights = data.sample_weight
+    if data.class_weight is None:
+        return weights
+    plain = [1.0] * len(codes) if weights is None else weights
+    if data.class_weight == "balanced":
+        totals = [0.0] * (max(codes) + 1)
+        for code, weight, count in zip(codes, plain, repeat, strict=True):
+            totals[code] += weight * count
+        present = [total for total in totals if total > 0]
+        of_class = [sum(totals) / (len(present) * total) if total > 0 else 0.0 for total in totals]
+    else:
+        given = data.weights_of_classes()
+        assert isinstance(given, dict)
+        of_class = [float(given.get(label, 1.0)) for label in sorted(set(data.y))]
+    return [of_class[code] * weight for code, weight in zip(codes, plain, strict=True)]
+
+
+def _row_costs(data: Data, codes: list[int], weights: list[float] | None) -> Floats | None:
+    """Return what every prediction costs for every row, weights included."""
+    if data.cost_matrix is not None:
+        costs = np.array(data.cost_matrix, dtype=np.float64)[codes]
+    elif data.sample_costs is not None:
+        costs = np.array(data.sample_costs, dtype=np.float64)
+    else:
+        return None
+    with np.errstate(over="ignore"):
+        weighted: Floats = costs if weights is None else costs * np.array(weights)[:, np.newaxis]
+    return weighted

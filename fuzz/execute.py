@@ -1,0 +1,261 @@
+"""Carries out a run call by call and checks everything after each of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import codt
+from fuzz.case import Case, Data, Run
+from fuzz.checks import check_fitted, check_search, check_status
+from fuzz.conversions import convert
+from fuzz.judge import Failure, Judge, search_arguments
+from fuzz.paths import run_cv, run_path
+from fuzz.refusals import check_refusal, may_refuse
+from fuzz.runs import DOUBTFUL
+
+#: Everything that codt may be asked to do here; a problem whose data are refused ends quietly.
+Refused = (
+    ValueError,
+    TypeError,
+    OverflowError,
+    RuntimeError,
+    MemoryError,
+    ArithmeticError,
+    LookupError,
+    AttributeError,
+)
+
+
+class Stopper:
+    """A poll or callback that asks for an end after some calls."""
+
+    def __init__(self, after: int | None) -> None:
+        self._left = after
+        self.asked = False
+
+    def __call__(self, *_: object) -> bool:
+        """Count a call."""
+        if self._left is None:
+            return False
+        if self._left == 0:
+            self.asked = True
+            return True
+        self._left -= 1
+        return False
+
+
+def run_case(case: Case, judge: Judge | None = None) -> None:
+    """Carry out one run; a Failure says what is wrong."""
+    try:
+        judge = judge or make_judge(case.data)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("error", RuntimeWarning)
+            _ATTEMPTS[case.run.kind](case, judge)
+    except Failure:
+        raise
+    except RuntimeWarning as warning:
+        raise Failure("warning", str(warning)) from warning
+    except Exception as error:
+        if not _comes_from_codt(error):
+            raise
+        raise Failure("raised", f"{type(error).__name__}: {error}") from error
+
+
+def _comes_from_codt(error: Exception) -> bool:
+    """Tell whether codt raised an error, and not the fuzzer itself."""
+    frame = error.__traceback__
+    names = []
+    while frame is not None:
+        names.append(frame.tb_frame.f_globals.get("__name__", ""))
+        frame = frame.tb_next
+    return any(name == "codt" or name.startswith("codt.") for name in names)
+
+
+def make_judge(data: Data) -> Judge | None:
+    """Return the truth about a problem; None where there is nothing to be solved."""
+    try:
+        return Judge(data)
+    except (OverflowError, ValueError, IndexError):
+        if may_refuse(data):
+            return None
+        raise
+
+
+def doubtful_options(run: Run) -> set[str]:
+    """Return the options whose values may be refused."""
+    found = {
+        name
+        for name, values in DOUBTFUL.items()
+        if name in run.options
+        and any(type(v) is type(run.options[name]) and repr(v) == repr(run.options[name]) for v in values)
+    }
+    return found | ({"memory_limit"} if "memory_limit" in run.options else set())
+
+
+def resolve(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options as codt takes them: strategies of our own are composed."""
+    return {name: _strategy(value) if isinstance(value, dict) else value for name, value in options.items()}
+
+
+def _strategy(parts: dict[str, Any]) -> codt.Strategy:
+    heuristic = None
+    if "heuristic" in parts:
+        name, *numbers = parts["heuristic"]
+        if name == "linear":
+            heuristic = codt.Heuristic.linear(lower_bound=numbers[0], support=numbers[1])
+        else:
+            heuristic = getattr(codt.Heuristic, name)()
+    return codt.Strategy("own", parts["priority"], parts["left_right"], parts["threshold"], heuristic)
+
+
+def starting_tree(data: Data, wanted: dict[str, Any]) -> Any:
+    """Return a tree to start from: an optimal one of less depth, or one of scikit-learn."""
+    depth = wanted["depth"]
+    if wanted["from"] == "own":
+        return make_model(data, {"max_depth": depth}).fit(**fit_arguments(data))
+    make = DecisionTreeClassifier if data.task == "classification" else DecisionTreeRegressor
+    with warnings.catch_warnings():  # scikit-learn's, about numbers that 32 bits cannot hold
+        warnings.simplefilter("ignore")
+        return make(max_depth=max(1, depth), random_state=0).fit(data.samples(), data.targets(), data.weights())
+
+
+def make_model(data: Data, options: dict[str, Any]) -> Any:
+    """Return an estimator, not fitted."""
+    own: dict[str, Any] = {}
+    if data.task == "regression":
+        if data.criterion != "squared_error":
+            own["criterion"] = data.criterion
+        return codt.OptimalTreeRegressor(**options, **own)
+    given = {"class_weight": data.weights_of_classes(), "cost_matrix": data.cost_matrix}
+    own = {name: value for name, value in given.items() if value is not None}
+    return codt.OptimalTreeClassifier(**options, **own)
+
+
+def fit_arguments(data: Data) -> dict[str, Any]:
+    """Return what fit takes."""
+    arguments: dict[str, Any] = {"X": data.samples(), "y": data.targets()}
+    if data.sample_weight is not None:
+        arguments["sample_weight"] = data.weights()
+    if data.sample_costs is not None:
+        arguments["sample_costs"] = data.costs()
+    return arguments
+
+
+def _guarded(call: Callable[[], Any], case: Case, *, allowed: bool = False) -> Any:
+    """Return what a call returns; None if the input was refused, as it may be."""
+    try:
+        return call()
+    except Refused as error:
+        check_refusal(error, case.data, case.run.options, doubtful_options(case.run), allowed=allowed)
+        return None
+
+
+def _attempt_search(case: Case, judge: Judge | None) -> None:
+    run, options = case.run, case.run.options
+    search = _guarded(lambda: codt.Search(**search_arguments(case.data), **resolve(options)), case)
+    if search is None:
+        return
+    if judge is None:
+        raise Failure("refused", "nothing to be solved, but not refused")
+    check_search(judge, options, search)
+    for name, given in run.calls:
+        before = search.n_expansions
+        if name == "offer":
+            tree = _initial(case, given)
+            if tree is None:
+                return
+            _guarded(partial(search.offer, tree), case, allowed=True)
+        else:
+            arguments = dict(given)
+            stopper = Stopper(arguments.pop("stop_after", None))
+            if "stop_after" in given:
+                arguments["poll"] = stopper
+            try:
+                status = search.step(**arguments) if name == "step" else search.run(**arguments)
+            except Refused as error:
+                raise Failure("raised", f"{type(error).__name__}: {error}") from error
+            limits = {"max_expansions": arguments["n_expansions"]} if name == "step" else arguments
+            check_status(search, status, limits, search.n_expansions - before, stopper.asked)
+        check_search(judge, options, search)
+
+
+def _initial(case: Case, wanted: dict[str, Any]) -> Any:
+    from codt.start import as_tree  # noqa: PLC0415 - the estimators' way from any tree to ours
+
+    try:
+        start = starting_tree(case.data, wanted)
+    except Refused:
+        return None  # a fit of its own, which other runs look at
+    return as_tree(start, case.data.samples())
+
+
+def _attempt_fit(case: Case, judge: Judge | None) -> None:
+    options = dict(case.run.options)
+    model = make_model(case.data, resolve(options))
+    known: float | None = None
+    for name, given in case.run.calls:
+        if name != "fit":
+            convert(name, model, case.data)
+            continue
+        limits = dict(given)
+        arguments = fit_arguments(case.data)
+        initial = limits.pop("initial", None)
+        if initial is not None:
+            try:
+                arguments["initial_tree"] = starting_tree(case.data, initial)
+            except Refused:
+                return
+        stopper = Stopper(limits.pop("stop_after", None))
+        model.set_params(**{"time_limit": None, "max_expansions": None, "gap_limit": 0.0, **limits})
+        model.set_params(callback=stopper if "stop_after" in given else None)
+        if _guarded(partial(model.fit, **arguments), case, allowed=initial is not None) is None:
+            return
+        if judge is None:
+            raise Failure("refused", "nothing to be solved, but not refused")
+        if not options.get("warm_start") or limits.get("time_limit") is not None:
+            known = None  # a search that never began is not gone on with
+        check_fitted(judge, options, model, known)
+        _check_reason(model, given, stopper.asked)
+        known = float(Fraction(model.objective_))
+
+
+def _check_reason(model: Any, given: dict[str, Any], asked_to_stop: bool) -> None:
+    reasons = {
+        "optimal": True,
+        "time-limit": "time_limit" in given,
+        "expansion-limit": "max_expansions" in given,
+        "gap-limit": "gap_limit" in given and model.gap_ <= given["gap_limit"] * (1 + 1e-9),
+        "memory-limit": model.memory_limit is not None,
+        "interrupted": asked_to_stop,
+    }
+    if not reasons.get(model.status_, False):
+        raise Failure("status", f"{model.status_!r}, gap {model.gap_!r}, limits {given}")
+
+
+def _attempt_path(case: Case, judge: Judge | None) -> None:
+    ((_, given),) = case.run.calls
+    model = make_model(case.data, resolve(case.run.options))
+    if judge is not None:
+        _guarded(lambda: run_path(model, case, judge, given), case)
+
+
+def _attempt_cv(case: Case, judge: Judge | None) -> None:
+    ((_, given),) = case.run.calls
+    model = make_model(case.data, resolve(case.run.options))
+    if judge is not None:
+        _guarded(lambda: run_cv(model, case, given), case)
+
+
+_ATTEMPTS: dict[str, Callable[[Case, Judge | None], None]] = {
+    "search": _attempt_search,
+    "fit": _attempt_fit,
+    "path": _attempt_path,
+    "cv": _attempt_cv,
+}

@@ -1,0 +1,230 @@
+"""What is true of a problem: its optimum under any options, and what a tree is worth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import codt
+from fuzz import contract
+from fuzz.case import Data
+from fuzz.exact import Exact, as_float
+from fuzz.oracle import Oracle, Rules, TooMuch, units
+from fuzz.wide import WideOracle
+
+
+class Failure(Exception):  # noqa: N818 - what a check found
+    """Something is wrong: which check found it, and what it found."""
+
+    def __init__(self, check: str, message: str) -> None:
+        super().__init__(f"{check}: {message}")
+        self.check = check
+        self.message = message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Failure, (self.check, self.message))
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The least objective: of the trees that keep to the rules beyond doubt, and of those that do but for rounding."""
+
+    strict: Fraction
+    lenient: Fraction
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What a tree amounts to."""
+
+    loss: Fraction
+    objective: Fraction
+    n_splits: int
+
+
+class Judge:
+    """The truth about one problem, shared by all of its runs."""
+
+    def __init__(self, data: Data) -> None:
+        self.data = data
+        self.exact = Exact(data)
+        self._oracle: Oracle | WideOracle | None = None
+        if data.oracle == "wide":
+            self._oracle = WideOracle(self.exact)
+        elif data.oracle == "sets":
+            self._oracle = Oracle(self.exact)
+        self._tolerances: dict[str, float | None] = {}
+
+    def rules(self, options: dict[str, Any], penalty: float, *, lenient: bool, tolerance: float | None = None) -> Rules:
+        """Return the rules that options stand for; in doubt within rounding a tree is allowed, or not."""
+        exact = self.exact
+        sign = -1 if lenient else 1
+        decrease = Fraction(options.get("min_loss_decrease", 0.0))
+        if decrease:
+            decrease += sign * contract.decrease_slack(exact, penalty, float(decrease), tolerance)
+        samples, weight = self._leaf_limits(options, lenient=lenient)
+        return Rules(
+            depth=int(options.get("max_depth", 3)),
+            penalty=units(penalty, exact),
+            samples=samples,
+            weight=weight,
+            leaves=options.get("max_leaf_nodes"),
+            decrease=max(0, units(decrease, exact, up=True)),
+        )
+
+    def _leaf_limits(self, options: dict[str, Any], *, lenient: bool) -> tuple[int, int]:
+        exact = self.exact
+        count = sum(exact.counts)
+        least = options.get("min_samples_leaf", 1)
+        samples = least if isinstance(least, int) else _share_of(least, count)
+        fraction = options.get("min_weight_fraction_leaf", 0.0)
+        if not exact.weighted:
+            return max(1, samples, _share_of(fraction, count)), 0
+        total = sum(exact.weights)
+        weight = Fraction(fraction) * total
+        simple = total < 2**52 and weight.denominator == 1  # then nothing is rounded
+        if weight and not (simple and not lenient):
+            weight += (-1 if lenient else 1) * contract.weight_slack(exact, weight)
+        return max(1, samples), ceil(weight)
+
+    def tolerance(self, options: dict[str, Any]) -> float | None:
+        """Return what the search takes for equal, if it says so."""
+        if not hasattr(codt.Search, "tolerance"):
+            return None
+        names = ("max_depth", "complexity_cost")
+        relevant = {name: options[name] for name in names if name in options}
+        key = repr(relevant)
+        if key not in self._tolerances:
+            search = codt.Search(**search_arguments(self.data), **relevant)
+            self._tolerances[key] = float(getattr(search, "tolerance"))  # noqa: B009 - as long as not every build has it
+        return self._tolerances[key]
+
+    def optimum(self, options: dict[str, Any], penalty: float) -> Optimum | None:
+        """Return the least objective; None if that would take too long."""
+        if self._oracle is None:
+            return None
+        tolerance = self.tolerance(options) if options.get("min_loss_decrease") else None
+        strict, lenient = (
+            self.rules(options, penalty, lenient=lenient, tolerance=tolerance) for lenient in (False, True)
+        )
+        try:
+            found = self._oracle.optimum(strict)
+            return Optimum(
+                self.exact.value(found),
+                self.exact.value(found if strict == lenient else self._oracle.optimum(lenient)),
+            )
+        except TooMuch:
+            return None
+
+    def excess(self, options: dict[str, Any], penalty: float, optimum: Fraction) -> Fraction:
+        """Return by how much the tree that is called optimal may be worse than the optimum."""
+        return contract.excess(self.exact, penalty, optimum, self.tolerance(options))
+
+    def bound_slack(self, options: dict[str, Any], penalty: float, optimum: Fraction) -> Fraction:
+        """Return by how much a bound may be on the wrong side of the optimum."""
+        return contract.bound_slack(self.exact, penalty, optimum, self.tolerance(options))
+
+    def worth(self, tree: codt.Tree, options: dict[str, Any], penalty: float) -> Worth:
+        """Return what a tree is worth, from its splits alone; check its limits and what it says of its nodes."""
+        tolerance = self.tolerance(options) if options.get("min_loss_decrease") else None
+        rules = self.rules(options, penalty, lenient=True, tolerance=tolerance)
+        visit = _Visit(self, tree, rules)
+        loss, splits = visit.subtree(0, np.ones(self.exact.n_atoms, dtype=bool), 0)
+        if visit.seen != tree.node_count:
+            raise Failure("tree", f"{tree.node_count} nodes, of which {visit.seen} can be reached")
+        if rules.leaves is not None and splits + 1 > rules.leaves:
+            raise Failure("limits", f"{splits + 1} leaves, max_leaf_nodes={rules.leaves}")
+        exact = self.exact.value(loss)
+        return Worth(exact, exact + splits * Fraction(penalty), splits)
+
+
+class _Visit:
+    """A walk through a tree that checks every node."""
+
+    def __init__(self, judge: Judge, tree: codt.Tree, rules: Rules) -> None:
+        self.exact = judge.exact
+        self.tree = tree
+        self.rules = rules
+        self.free = replace(rules, decrease=0)
+        self.seen = 0
+
+    def subtree(self, node: int, atoms: NDArray[np.bool_], depth: int) -> tuple[int, int]:
+        """Return the loss below a node, in units, and the number of splits."""
+        tree, exact, rules = self.tree, self.exact, self.rules
+        self.seen += 1
+        if self.seen > tree.node_count:
+            raise Failure("tree", "a node has two parents")
+        inside = exact.atoms_where(atoms)
+        leaf = exact.leaf(inside)
+        samples, weight = exact.load(inside)
+        if tree.n_samples[node] != samples:
+            raise Failure("tree", f"node {node} claims {tree.n_samples[node]} samples, has {samples}")
+        self._check_loss(node, leaf)
+        self._check_value(node, inside, leaf)
+        feature = int(tree.feature[node])
+        if feature < 0:
+            if node and (samples < rules.samples or weight < rules.weight):
+                raise Failure("limits", f"leaf {node} holds {samples} samples, weight {weight / exact.weight_scale:g}")
+            return leaf, 0
+        if depth >= rules.depth:
+            raise Failure("limits", f"node {node} splits at depth {depth}, max_depth={rules.depth}")
+        left = atoms & (exact.X[:, feature] <= tree.threshold[node])
+        right = atoms & ~left
+        if not left.any() or not right.any():
+            raise Failure("tree", f"node {node} sends all samples to one side")
+        below = [self.subtree(int(tree.left[node]), left, depth + 1)]
+        below.append(self.subtree(int(tree.right[node]), right, depth + 1))
+        loss, splits = sum(part for part, _ in below), 1 + sum(count for _, count in below)
+        if rules.decrease and leaf - loss - splits * rules.penalty < rules.decrease:
+            saved = exact.value(leaf - loss - splits * rules.penalty)
+            raise Failure("limits", f"node {node} saves {as_float(saved)!r}, less than min_loss_decrease")
+        return loss, splits
+
+    def _check_loss(self, node: int, leaf: int) -> None:
+        exact, claimed = self.exact.value(leaf), float(self.tree.loss[node])
+        if abs(Fraction(claimed) - exact) > contract.reported_slack(self.exact, exact):
+            raise Failure("tree", f"node {node} claims the loss {claimed!r}, has {as_float(exact)!r}")
+
+    def _check_value(self, node: int, inside: int, leaf: int) -> None:
+        exact, value = self.exact, self.tree.value[node]
+        members = exact.members(inside)
+        if exact.task == "classification":
+            cost = sum(exact.tuples[a][int(self.tree.label[node])] for a in members)
+            slack = contract.reported_slack(exact, exact.value(leaf))
+            if Fraction(cost, exact.cost_scale) > exact.value(leaf) + slack:
+                raise Failure("tree", f"node {node} predicts class {self.tree.label[node]}, which is not the best one")
+            return
+        if exact.criterion == "absolute_error":
+            return
+        weight = sum(exact.weights[a] for a in members)
+        # A wrong mean adds its squared distance to the true one, times the weight, to the loss.
+        unit = 1 << ((exact.scale >> exact._shift) // exact.weight_scale).bit_length() // 2
+        for j, mean in enumerate(value.tolist()):
+            true = Fraction(sum(exact.sums[a][j] for a in members), weight * unit) + Fraction(exact.origin[j], unit)
+            if abs(Fraction(mean) - true) > Fraction(1, 10**14) * (abs(true) + exact.largest):
+                raise Failure("tree", f"node {node} predicts {mean!r}, its mean is {as_float(true)!r}")
+
+
+def search_arguments(data: Data) -> dict[str, Any]:
+    """Return the data as :class:`codt.Search` takes them."""
+    arguments: dict[str, Any] = {"X": data.samples(), "y": data.targets(), "task": data.task}
+    given = {
+        "sample_weight": data.weights(),
+        "class_weight": data.weights_of_classes(),
+        "cost_matrix": data.cost_matrix,
+        "sample_costs": data.costs(),
+    }
+    arguments |= {name: value for name, value in given.items() if value is not None}
+    if data.criterion != "squared_error":
+        arguments["criterion"] = data.criterion
+    return arguments
+
+
+def _share_of(share: float, count: int) -> int:
+    """Return a share of the samples, rounded up, but not for the sake of a rounding error."""
+    return ceil(Fraction(share) * count * (1 - contract.ROUNDING))
