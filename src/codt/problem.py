@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple, cast
 
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from codt.options import Task
+from codt.sums import exact_sum, fit_means, fit_median, sums_by_group
 from codt.validation import Floats, check_labels, check_sample_array, check_targets
 
 Criterion = Literal["squared_error", "absolute_error"]
@@ -112,12 +114,22 @@ class Problem:
         return self.objective == "misclassification"
 
     @property
+    def weight(self) -> float:
+        """The weight of all samples; their number, if they have none."""
+        return float(len(self.targets)) if self.weights is None else exact_sum(self.weights)
+
+    @property
     def scale(self) -> float:
         """The unit of the complexity cost: the most that a tree can lose, or the error of the best leaf."""
         if self.costs is not None:
-            return float(self.costs.max(axis=1).sum())
+            return exact_sum(self.costs.max(axis=1))
         if self.task == "classification":
-            return float(len(self.targets) if self.weights is None else self.weights.sum())
+            return self.weight
+        return self.best_leaf_loss
+
+    @cached_property
+    def best_leaf_loss(self) -> float:
+        """The loss of the best single leaf."""
         return self.leaf(np.arange(len(self.targets)))[0]
 
     def leaf_limits(self, min_samples_leaf: float, min_weight_fraction_leaf: float) -> LeafLimits:
@@ -131,10 +143,11 @@ class Problem:
         """
         count = len(self.targets)
         samples = min_samples_leaf if isinstance(min_samples_leaf, Integral) else _ceil(min_samples_leaf * count)
+        samples = min(int(samples), count)  # more than all are as many as all: a single leaf
         if self.weights is None:
             # All weigh the same: a share of the weight is a number of samples.
-            return LeafLimits(max(1, int(samples), _ceil(min_weight_fraction_leaf * count)), 0.0)
-        return LeafLimits(max(1, int(samples)), float(min_weight_fraction_leaf * self.weights.sum()))
+            return LeafLimits(max(1, samples, _ceil(min_weight_fraction_leaf * count)), 0.0)
+        return LeafLimits(max(1, samples), float(min_weight_fraction_leaf * self.weight))
 
     def leaf(self, rows: NDArray[np.intp]) -> tuple[float, Floats, int]:
         """Return the loss of the best leaf for some samples, its value (weight per class, means, median) and its label.
@@ -145,40 +158,51 @@ class Problem:
         >>> problem.leaf(np.arange(3))
         (1.0, array([1., 2.]), 1)
         """
-        weights = np.ones(len(rows)) if self.weights is None else self.weights[rows]
+        weights = None if self.weights is None else self.weights[rows]
         targets = self.targets[rows]
-        if self.objective == "absolute-error":
-            median = weighted_median(targets, weights)
-            return float((weights * np.abs(targets - median)).sum()), np.array([median]), -1
         if self.task == "regression":
-            mean = np.average(targets, axis=0, weights=weights)
-            squares = np.square(targets - mean).reshape(len(rows), -1).sum(axis=1)
-            return float((weights * squares).sum()), np.atleast_1d(mean), -1
-        value: Floats = np.zeros(len(self.classes))
-        np.add.at(value, targets.astype(np.intp), weights)
-        costs = value.sum() - value if self.costs is None else self.costs[rows].sum(axis=0)
+            value, loss = (fit_median if self.objective == "absolute-error" else fit_means)(targets, weights)
+            return loss, value, -1
+        value = class_sums(targets, weights, len(self.classes))
+        costs = self.class_costs(rows)
         label = int(value.argmax() if self.costs is None else costs.argmin())
-        loss = np.delete(value, label).sum() if self.costs is None else costs[label]
-        return float(loss), value, label
+        return float(costs[label]), value, label
+
+    def class_costs(self, rows: NDArray[np.intp]) -> Floats:
+        """Return what a leaf with these samples would lose by predicting each class.
+
+        Examples
+        --------
+        >>> problem = Problem("classification", np.zeros((3, 1)), np.array([0.0, 1.0, 1.0]), np.array(["a", "b"]))
+        >>> problem.class_costs(np.arange(3))
+        array([2., 1.])
+        """
+        if self.costs is not None:
+            return np.array([exact_sum(column) for column in self.costs[rows].T])
+        targets = self.targets[rows]
+        weights = None if self.weights is None else self.weights[rows]
+        counts = class_sums(targets, weights, len(self.classes))
+        if weights is None:
+            return float(len(rows)) - counts
+        costs = exact_sum(weights) - counts
+        # Of the heaviest class the sum of the others: the difference would lose what is much lighter than it.
+        heaviest = int(counts.argmax())
+        costs[heaviest] = exact_sum(np.delete(counts, heaviest))
+        return costs
 
 
-def weighted_median(targets: Floats, weights: Floats) -> float:
-    """Return the median; between the two middle ones, if the weight is halved there.
+def class_sums(targets: Floats, weights: Floats | None, n_classes: int) -> Floats:
+    """Return the number of samples, or their weight, of every class, given as codes.
 
     Examples
     --------
-    >>> weighted_median(np.array([5.0, 1.0, 2.0]), np.array([1.0, 1.0, 2.0]))
-    2.0
-    >>> weighted_median(np.array([5.0, 1.0]), np.array([1.0, 1.0]))
-    3.0
+    >>> class_sums(np.array([0.0, 1.0, 1.0]), None, 3)
+    array([1., 2., 0.])
     """
-    order = np.argsort(targets, kind="stable")
-    sums = np.cumsum(weights[order])
-    k = min(int(np.searchsorted(2 * sums, sums[-1])), len(order) - 1)
-    low = targets[order[k]]
-    if 2 * sums[k] > sums[-1] or k + 1 == len(order):
-        return float(low)
-    return float(low + (targets[order[k + 1]] - low) / 2)
+    codes = targets.astype(np.intp)
+    if weights is None:
+        return np.bincount(codes, minlength=n_classes).astype(np.float64)
+    return sums_by_group(weights, codes, n_classes)
 
 
 def prepare_problem(task: Task, X: Floats, y: ArrayLike, importance: Importance | None = None) -> Problem:
