@@ -25,14 +25,17 @@ class Fit(NamedTuple):
 
 
 def exact_sum(numbers: Floats) -> float:
-    """Return the sum, rounded once.
+    """Return the sum, rounded once; infinity if it is too large.
 
     Examples
     --------
     >>> exact_sum(np.array([1e16, 1.0, 1.0, -1e16]))
     2.0
     """
-    return math.fsum(numbers.tolist())
+    try:
+        return math.fsum(numbers.tolist())
+    except OverflowError:
+        return math.inf
 
 
 def sums_by_group(numbers: Floats, groups: NDArray[np.intp], count: int) -> Floats:
