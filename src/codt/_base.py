@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import replace
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -13,13 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from codt.limits import count_threads
+from codt.limits import count_threads, seconds_allowed
 from codt.options import ESTIMATOR_OPTIONS, SEARCH_OPTIONS, Task, check_options, constraints, refuse_booleans
-from codt.outcome import Outcome, leaf_outcome, reaches
+from codt.outcome import Outcome, leaf_outcome
 from codt.presentation import PresentationMixin
 from codt.problem import Importance, prepare_problem
 from codt.progress import Progress, Watcher, live_line
-from codt.search import Search, Status, relative_gap
+from codt.proof import reaches
+from codt.search import Search
 from codt.start import as_tree
 from codt.strategy import Strategy
 from codt.structure import decision_path, feature_importances
@@ -40,6 +40,8 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
     _task: ClassVar[Task]
 
     tree_: Tree
+    loss_: float
+    classes_: NDArray[Any]
     objective_: float
     penalty_: float
     lower_bound_: float
@@ -110,40 +112,58 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
         values = {name: getattr(self, name) for name in self._parameter_constraints if hasattr(self, name)}
         check_options(self._parameter_constraints, values, type(self).__name__)
 
-    def _fit(self, X: ArrayLike, y: ArrayLike, importance: Importance, initial_tree: object) -> Outcome:
-        """Run the search and keep what it found, all but the loss and the classes.
+    def _importance(self, sample_weight: ArrayLike | None = None, sample_costs: ArrayLike | None = None) -> Importance:
+        """Return what the samples count, by the options and by what fit is given."""
+        raise NotImplementedError
 
-        What an earlier fit found is forgotten first: an estimator never mixes two fits.
+    def _fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        importance: Importance,
+        initial_tree: object = None,
+        known_lower_bound: float = 0.0,
+    ) -> None:
+        """Run the search and keep what it found.
+
+        What an earlier fit found is forgotten first: an estimator never mixes two fits. If other searches have proven a
+        lower bound on the optimum, this one need not go on once it has a tree that reaches it.
         """
         forget_fit(self)
         refuse_booleans({option.name: getattr(self, option.name) for option in ESTIMATOR_OPTIONS})
-        outcome = self._run(X, y, importance, initial_tree, perf_counter())
+        outcome = self._run(X, y, importance, initial_tree, known_lower_bound, perf_counter())
         # The data have been checked; what is left is to record the number and the names of the features.
         if type(X) is np.ndarray:
             self.n_features_in_ = X.shape[1]
         else:
             validate_data(self, X, skip_check_array=True)
-        self.status_ = outcome.status
         self.tree_ = outcome.tree
+        self.loss_ = round(self.tree_.total_loss) if outcome.problem.counts_errors else self.tree_.total_loss
         self.penalty_ = outcome.penalty
-        # The objective is that of the tree itself; the search's own sum may differ from it by rounding.
-        self.objective_ = self.tree_.total_loss + self.penalty_ * self.tree_.n_splits
-        self.lower_bound_ = self.objective_ if outcome.complete else min(outcome.lower_bound, self.objective_)
-        self.gap_ = relative_gap(self.lower_bound_, self.objective_)
+        self.objective_ = outcome.objective
+        self.status_, self.lower_bound_, self.gap_ = outcome.status, outcome.lower_bound, outcome.gap
         self.n_expansions_ = outcome.n_expansions
         self.trace_ = outcome.trace
         self.search_stats_ = outcome.stats
+        if self._task == "classification":
+            self.classes_ = outcome.problem.classes
         if self.verbose:
             print(self._summary())
-        return outcome
 
-    def _run(self, X: ArrayLike, y: ArrayLike, importance: Importance, initial_tree: object, start: float) -> Outcome:
+    def _run(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        importance: Importance,
+        initial_tree: object,
+        known_lower_bound: float,
+        start: float,
+    ) -> Outcome:
+        limit = seconds_allowed(self.time_limit)
+
         def time_left() -> float | None:
             # The first look at the data is part of the time.
-            return None if self.time_limit is None else max(0.0, self.time_limit - (perf_counter() - start))
-
-        # What other searches have proven of this one's optimum; codt.path sets it for a single fit.
-        known_lower_bound: float = self.__dict__.pop("_known_lower_bound", 0.0)
+            return None if limit is None else max(0.0, limit - (perf_counter() - start))
 
         options = {option.name: getattr(self, option.name) for option in SEARCH_OPTIONS}
         options |= {"random_state": self.random_state, "memory_limit": self.memory_limit}
@@ -183,14 +203,11 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
                     raise
             if watcher:
                 watcher.report_improvements()
-        outcome = Outcome.of(search)
-        if proven():
-            return replace(outcome, status="optimal", complete=True)
-        return replace(outcome, lower_bound=max(outcome.lower_bound, known_lower_bound))
+        return Outcome.of(search, known_lower_bound)
 
-    def _leaf(self, X: ArrayLike, y: ArrayLike, importance: Importance, status: Status) -> Outcome:
+    def _leaf(self, X: ArrayLike, y: ArrayLike, importance: Importance, stopped_by: str) -> Outcome:
         problem = prepare_problem(self._task, check_features(X), y, importance)
-        return leaf_outcome(problem, status, self.complexity_cost)
+        return leaf_outcome(problem, stopped_by, self.complexity_cost)
 
     def _continued(self, X: ArrayLike, y: ArrayLike, importance: Importance, options: dict[str, Any]) -> Search | None:
         """Return the search of the last fit, if this one is to go on with it."""

@@ -9,13 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from codt._base import BaseOptimalTree
-from codt.problem import Importance, LeafLimits, Problem, prepare_problem
-from codt.search import relative_gap
+from codt._numbers import as_float
+from codt.problem import LeafLimits, Problem, prepare_problem
+from codt.proof import relative_gap
+from codt.sums import exact_sum
 from codt.tree import LEAF, Tree
-from codt.validation import Floats, as_column, check_features
+from codt.validation import Floats, check_features
 
-# Sums of floats that differ by less than this, relative to the loss of the best leaf, count as equal.
-TOLERANCE = 1e-9
+# Sums of floats that differ by less than this, relative to the loss of the best single leaf, count as equal: a few
+# times what the search itself takes for equal.
+TOLERANCE = 1e-11
 
 # More splits than this are not enumerated.
 MOST_SPLITS = 3_000_000
@@ -34,7 +37,7 @@ class Certificate:
     gap : float
         How far the objective may be from the optimum, relative to the objective.
     proven_optimal : bool
-        Whether the search has proven that no tree is better.
+        Whether the search has proven that no tree is better, and nothing was found that speaks against it.
     optimum : float or None
         The optimal objective found by enumeration, where that was asked for.
     problems : tuple of str
@@ -56,6 +59,8 @@ class Certificate:
 
     def __str__(self) -> str:
         claim = "proven optimal" if self.proven_optimal else f"within {self.gap:.2%} of the optimum"
+        if self.problems:
+            claim = "does not fit what the model reports"
         lines = [f"loss {self.loss:g}, objective {self.objective:g}, lower bound {self.lower_bound:g}: {claim}"]
         if self.optimum is not None:
             lines.append(f"optimum by enumeration: {self.optimum:g}")
@@ -104,39 +109,43 @@ def verify(
     tree = model.tree_
     problem = _problem(model, check_features(X), y, sample_weight, sample_costs)
     leaves, depth = _route(tree, problem.samples)
-    loss = math.fsum(_loss(problem, np.flatnonzero(leaves == leaf)) for leaf in np.unique(leaves))
+    loss = math.fsum(problem.leaf(np.flatnonzero(leaves == leaf))[0] for leaf in np.unique(leaves))
     n_splits = int((tree.feature != LEAF).sum())
     objective = loss + model.penalty_ * n_splits
-    slack = TOLERANCE * max(1.0, _loss(problem, np.arange(len(leaves))))
+    slack = TOLERANCE * max(problem.leaf(np.arange(len(leaves)))[0], objective)
 
-    problems = []
-    if abs(loss - float(model.loss_)) > slack:
-        problems.append(f"the tree's loss is {loss:g}, reported is {model.loss_:g}")
-    if abs(objective - model.objective_) > slack:
-        problems.append(f"the tree's objective is {objective:g}, reported is {model.objective_:g}")
-    if model.lower_bound_ > objective + slack:
-        problems.append(f"the lower bound {model.lower_bound_:g} is above the objective {objective:g}")
+    problems: list[str] = []
+    if not abs(loss - float(model.loss_)) <= slack:
+        problems.append(f"the tree's loss is {loss:.12g}, reported is {model.loss_:.12g}")
+    if not abs(objective - model.objective_) <= slack:
+        problems.append(f"the tree's objective is {objective:.12g}, reported is {model.objective_:.12g}")
+    if not model.lower_bound_ <= objective + slack:
+        problems.append(f"the lower bound {model.lower_bound_:.12g} is above the objective {objective:.12g}")
     if len(np.unique(leaves)) != n_splits + 1:
         problems.append("some leaves hold no sample")
     if (model.status_ == "optimal") != (model.gap_ == 0.0):
         problems.append(f"the status is {model.status_}, the gap {model.gap_:g}")
+    if not abs(model.gap_ - relative_gap(model.lower_bound_, model.objective_)) <= TOLERANCE:
+        problems.append(
+            f"the gap is {relative_gap(model.lower_bound_, model.objective_):g}, reported is {model.gap_:g}"
+        )
     limits = problem.leaf_limits(model.min_samples_leaf, model.min_weight_fraction_leaf)
     problems += _wrong_leaves(tree, problem, leaves, slack)
     problems += _broken_limits(model, problem, limits, leaves, depth)
-    problems += _idle_splits(tree, problem, leaves, model.penalty_, model.min_loss_decrease, slack)
+    problems += _idle_splits(tree, problem, leaves, model.penalty_, as_float(model.min_loss_decrease), slack)
     optimum = None
     if enumerate_trees:
         optimum = _enumerate(problem, limits, model, slack)
         if model.status_ == "optimal" and abs(optimum - objective) > slack:
-            problems.append(f"the optimum is {optimum:g}, not {objective:g}")
+            problems.append(f"the optimum is {optimum:.12g}, not {objective:.12g}")
         if model.lower_bound_ > optimum + slack:
-            problems.append(f"the lower bound {model.lower_bound_:g} is above the optimum {optimum:g}")
+            problems.append(f"the lower bound {model.lower_bound_:.12g} is above the optimum {optimum:.12g}")
     return Certificate(
         loss=loss,
         objective=objective,
         lower_bound=model.lower_bound_,
         gap=relative_gap(min(model.lower_bound_, objective), objective),
-        proven_optimal=model.status_ == "optimal",
+        proven_optimal=model.status_ == "optimal" and not problems,
         optimum=optimum,
         problems=tuple(problems),
     )
@@ -149,19 +158,17 @@ def _problem(
     sample_weight: ArrayLike | None,
     sample_costs: ArrayLike | None,
 ) -> Problem:
+    problem = prepare_problem(model._task, samples, y, model._importance(sample_weight, sample_costs))
     if model._task == "regression":
-        if sample_costs is not None:
-            raise ValueError("sample_costs is for classification; expected None in regression.")
-        return prepare_problem("regression", samples, y, Importance(sample_weight, criterion=model.criterion))
-    labels = as_column(y, samples)
+        return problem
     classes = model.classes_
-    codes = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
-    if not (classes[codes] == labels).all():
-        raise ValueError("y: expected one label for each row of X, all of them known from fitting.")
-    importance = Importance(sample_weight, model.class_weight, model.cost_matrix, sample_costs)
-    problem = prepare_problem("classification", samples, y, importance)
-    of_fitting = np.searchsorted(classes, problem.classes)[problem.targets.astype(np.intp)]
-    return replace(problem, targets=of_fitting.astype(np.float64), classes=classes)
+    # Python's comparison, which is exact for numbers of different types.
+    known = {label: code for code, label in enumerate(classes.tolist())}
+    unknown = [label for label in problem.classes.tolist() if label not in known]
+    if unknown:
+        raise ValueError(f"y holds {unknown[0]!r}; expected labels that are known from fitting: {classes.tolist()!r}.")
+    codes = np.array([known[label] for label in problem.classes.tolist()], dtype=np.float64)
+    return replace(problem, targets=codes[problem.targets.astype(np.intp)], classes=classes)
 
 
 def _route(tree: Tree, X: Floats) -> tuple[NDArray[np.intp], int]:
@@ -177,54 +184,43 @@ def _route(tree: Tree, X: Floats) -> tuple[NDArray[np.intp], int]:
     raise ValueError("tree_ is not a tree: a path in it never ends.")
 
 
-def _loss(problem: Problem, rows: NDArray[np.intp]) -> float:
-    """Return the loss of the best leaf; sums without rounding."""
-    targets = problem.targets[rows]
-    weights = np.ones(len(rows)) if problem.weights is None else problem.weights[rows]
-    if problem.costs is not None:
-        return min(math.fsum(column) for column in problem.costs[rows].T)
-    if problem.task == "classification":
-        total = math.fsum(weights)
-        return min(total, *(math.fsum(weights[targets != code]) for code in np.unique(targets)))
-    if problem.criterion == "absolute_error":
-        # Least at one of the targets: no notion of a median is needed here.
-        return min(math.fsum(weights * np.abs(targets - middle)) for middle in _middle(targets, weights))
-    total = math.fsum(weights)
-    columns = targets.reshape(len(rows), -1).T
-    return math.fsum(math.fsum(weights * np.square(column - math.fsum(weights * column) / total)) for column in columns)
-
-
-def _middle(targets: Floats, weights: Floats) -> Floats:
-    """Return the targets next to the place where the weight is halved."""
-    order = np.argsort(targets)
-    place = int(np.searchsorted(np.cumsum(weights[order]), weights.sum() / 2))
-    return targets[order[max(0, place - 1) : place + 2]]
-
-
 def _weight(problem: Problem, rows: NDArray[np.bool_]) -> float:
-    return float(rows.sum()) if problem.weights is None else math.fsum(problem.weights[rows])
+    return float(rows.sum()) if problem.weights is None else exact_sum(problem.weights[rows])
 
 
 def _wrong_leaves(tree: Tree, problem: Problem, leaves: NDArray[np.intp], slack: float) -> list[str]:
     wrong = []
-    weight = 1.0 if problem.weights is None else float(problem.weights.sum())
     for leaf in np.unique(leaves):
         rows = np.flatnonzero(leaves == leaf)
-        _, value, label = problem.leaf(rows)
-        claimed = tree.value[leaf]
         if tree.n_samples[leaf] != len(rows):
             wrong.append(f"leaf {leaf} holds {len(rows)} samples, not {tree.n_samples[leaf]}")
         if tree.task == "regression":
-            if np.abs(value - claimed).max() > slack:
-                what = "median" if problem.criterion == "absolute_error" else "mean"
-                wrong.append(f"leaf {leaf} predicts {claimed}; its {what} is {value}")
+            wrong += _wrong_prediction(tree, problem, leaf, rows, slack)
             continue
-        if np.abs(value - claimed).max() > (0.0 if problem.weights is None else TOLERANCE * weight):
+        value, claimed = problem.leaf(rows)[1], tree.value[leaf]
+        if np.abs(value - claimed).max() > (0.0 if problem.weights is None else TOLERANCE * value.sum()):
             wrong.append(f"leaf {leaf} does not count its samples by class")
-        costs = value.sum() - value if problem.costs is None else problem.costs[rows].sum(axis=0)
-        if costs[tree.label[leaf]] > costs[label] + (0.0 if problem.counts_errors else slack):
-            wrong.append(f"leaf {leaf} predicts class {tree.label[leaf]}; class {label} costs less")
+        costs = problem.class_costs(rows)
+        if costs[tree.label[leaf]] > costs.min() + (0.0 if problem.counts_errors else slack):
+            wrong.append(f"leaf {leaf} predicts class {tree.label[leaf]}; class {costs.argmin()} costs less")
     return wrong
+
+
+def _wrong_prediction(tree: Tree, problem: Problem, leaf: int, rows: NDArray[np.intp], slack: float) -> list[str]:
+    """Say what is wrong with the number or numbers that a leaf of a regression tree predicts."""
+    targets = problem.targets[rows]
+    loss, value, _ = problem.leaf(rows)
+    claimed = tree.value[leaf]
+    if problem.criterion == "absolute_error":
+        # Every number between the two middle targets is a median.
+        weights = np.ones(len(rows)) if problem.weights is None else problem.weights[rows]
+        right = exact_sum(weights * np.abs(targets - claimed[0])) <= loss + slack
+    else:
+        # Means of numbers far from zero are rounded to the floats there.
+        reach = np.ptp(targets.reshape(len(rows), -1), axis=0)
+        right = bool((np.abs(value - claimed) <= TOLERANCE * reach + 2 * np.spacing(np.abs(value))).all())
+    what = "median" if problem.criterion == "absolute_error" else "mean"
+    return [] if right else [f"leaf {leaf} predicts {claimed}; its {what} is {value}"]
 
 
 def _broken_limits(
@@ -255,11 +251,11 @@ def _idle_splits(
     def visit(node: int) -> tuple[float, NDArray[np.intp]]:
         rows = np.flatnonzero(leaves == node)
         if tree.feature[node] == LEAF:
-            return _loss(problem, rows), rows
+            return problem.leaf(rows)[0], rows
         below = [visit(int(child)) for child in (tree.left[node], tree.right[node])]
         rows = np.concatenate([held for _, held in below])
         objective = penalty + sum(loss for loss, _ in below)
-        saved = _loss(problem, rows) - objective
+        saved = problem.leaf(rows)[0] - objective
         if saved < decrease - slack:
             idle.append(f"the split of node {node} saves {saved:g}, less than min_loss_decrease={decrease:g}")
         return objective, rows
@@ -271,10 +267,10 @@ def _idle_splits(
 def _enumerate(problem: Problem, limits: LeafLimits, model: BaseOptimalTree, slack: float) -> float:
     """Return the optimal objective by trying every tree; subproblems met twice are solved once."""
     X = problem.samples
-    depth, penalty, decrease = model.max_depth, model.penalty_, model.min_loss_decrease
+    depth, penalty, decrease = int(model.max_depth), model.penalty_, as_float(model.min_loss_decrease)
     rounding = 0.0 if problem.counts_errors and not penalty else slack
     n_splits = sum(len(np.unique(column)) - 1 for column in X.T)
-    if float(n_splits) ** depth > MOST_SPLITS:
+    if n_splits**depth > MOST_SPLITS:
         raise ValueError(
             f"enumerate_trees: {n_splits} splits at depth {depth} are too many to try all;"
             f" expected no more than {MOST_SPLITS} combinations."
@@ -288,7 +284,7 @@ def _enumerate(problem: Problem, limits: LeafLimits, model: BaseOptimalTree, sla
         n_leaves = min(n_leaves, 2**budget)
         key = (rows.tobytes(), budget, n_leaves)
         if key not in known:
-            leaf = objective = _loss(problem, np.flatnonzero(rows))
+            leaf = objective = problem.leaf(np.flatnonzero(rows))[0]
             if n_leaves > 1:
                 for column in X.T:
                     for threshold in np.unique(column[rows])[:-1]:

@@ -86,7 +86,6 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
         "cost_matrix": ["array-like", None],
     }
 
-    loss_: float
     classes_: NDArray[Any]
 
     # scikit-learn reads the parameters from this signature, and type checkers too: those of the base class have to be
@@ -185,11 +184,11 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
         self : object
             The fitted estimator.
         """
-        importance = Importance(sample_weight, self.class_weight, self.cost_matrix, sample_costs)
-        problem = self._fit(X, y, importance, initial_tree).problem
-        self.loss_ = round(self.tree_.total_loss) if problem.counts_errors else self.tree_.total_loss
-        self.classes_ = problem.classes
+        self._fit(X, y, self._importance(sample_weight, sample_costs), initial_tree)
         return self
+
+    def _importance(self, sample_weight: ArrayLike | None = None, sample_costs: ArrayLike | None = None) -> Importance:
+        return Importance(sample_weight, self.class_weight, self.cost_matrix, sample_costs)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of lowest cost, the most frequent one unless errors differ in cost, of each sample's leaf.

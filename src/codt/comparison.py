@@ -9,6 +9,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from codt._base import BaseOptimalTree
 from codt.options import Task
 from codt.structure import loss_unit_of
+from codt.sums import fit_means
 
 
 def cart_loss(X: ArrayLike, y: ArrayLike, task: Task, max_depth: int, max_leaf_nodes: int | None = None) -> float:
@@ -23,7 +24,9 @@ def cart_loss(X: ArrayLike, y: ArrayLike, task: Task, max_depth: int, max_leaf_n
     if max_depth == 0 or max_leaf_nodes == 1:  # CART has no trees of depth 0
         return _constant_loss(targets, task)
     make = DecisionTreeClassifier if task == "classification" else DecisionTreeRegressor
-    predicted = make(max_depth=max_depth, max_leaf_nodes=max_leaf_nodes, random_state=0).fit(X, targets).predict(X)
+    # No tree has more leaves than samples; scikit-learn cannot count further than 64 bits.
+    most = None if max_leaf_nodes is None else max(2, min(max_leaf_nodes, len(targets)))
+    predicted = make(max_depth=max_depth, max_leaf_nodes=most, random_state=0).fit(X, targets).predict(X)
     if task == "classification":
         return float(np.count_nonzero(predicted != targets))
     return float(np.square(predicted - targets).sum())
@@ -32,7 +35,7 @@ def cart_loss(X: ArrayLike, y: ArrayLike, task: Task, max_depth: int, max_leaf_n
 def _constant_loss(targets: np.ndarray, task: Task) -> float:
     if task == "classification":
         return float(len(targets) - np.unique(targets, return_counts=True)[1].max())
-    return float(np.square(targets - targets.mean()).sum())
+    return fit_means(targets.astype(np.float64)).error
 
 
 def report(model: BaseOptimalTree, cart: float, seconds: float) -> str:

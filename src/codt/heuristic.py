@@ -7,13 +7,13 @@ random and discrepancy complete its list. ``Heuristic.function`` and ``Heuristic
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from codt._names import unknown_name
+from codt._numbers import is_finite, shown
 
 if TYPE_CHECKING:
     from codt._core import HeuristicSpec
@@ -61,12 +61,12 @@ class Heuristic:
             raise unknown_name("kind", self.kind, get_args(HeuristicKind))
         for name in ("lower_bound", "support"):
             weight = getattr(self, name)
-            if not isinstance(weight, Real) or not math.isfinite(weight):
-                raise ValueError(f"{name}={weight!r} must be a finite number, a weight.")
+            if not isinstance(weight, Real) or not is_finite(weight):
+                raise ValueError(f"{name}={shown(weight)} must be a finite number, a weight.")
         if self.kind == "function":
             _check_function(self.callback)
         if self.kind == "native" and not 0 < self.address < 2**64:
-            raise ValueError(f"address={self.address!r} must be the address of a compiled function.")
+            raise ValueError(f"address={shown(self.address)} must be the address of a compiled function.")
 
     @classmethod
     def linear(cls, *, lower_bound: float = 0.0, support: float = 0.0) -> Heuristic:

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from codt.options import MAX_DEPTH
-from codt.search import relative_gap
+from codt.proof import settle
 from codt.structure import impurities, loss_unit
 from codt.tree import LEAF, Tree
 from codt.validation import Floats
@@ -194,9 +194,7 @@ def from_sklearn(model: Any) -> OptimalTreeClassifier | OptimalTreeRegressor:
         estimator.loss_ = round(loss) if loss_unit(tree) == "misclassified" else loss
     estimator.penalty_ = 0.0
     estimator.objective_ = loss
-    estimator.lower_bound_ = 0.0
-    estimator.gap_ = relative_gap(0.0, loss)
-    estimator.status_ = "imported" if loss > 0 else "optimal"
+    estimator.status_, estimator.lower_bound_, estimator.gap_ = settle("imported", 0.0, loss)
     estimator.n_expansions_ = 0
     estimator.trace_ = np.array([[0.0, 0.0, 0.0, loss]])
     estimator.search_stats_ = {}

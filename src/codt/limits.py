@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from joblib import effective_n_jobs
+
+from codt._numbers import as_float
 
 _UNITS = {
     "": 1,
@@ -40,8 +43,26 @@ def memory_in_bytes(limit: float | str | None) -> int | None:
             raise ValueError(
                 f"memory_limit={limit!r}: expected a number of bytes above 0, or a text such as '2GB' or '512 MiB'."
             )
-        limit = float(match[1]) * _UNITS[unit]
-    return max(1, int(min(limit, _MOST_BYTES)))
+        bytes_allowed = float(match[1]) * _UNITS[unit]
+    else:
+        bytes_allowed = limit
+    if bytes_allowed < 1:
+        raise ValueError(f"memory_limit={limit!r}: expected at least one byte.")
+    return int(min(bytes_allowed, _MOST_BYTES))
+
+
+def seconds_allowed(time_limit: float | None) -> float | None:
+    """Return a time limit in seconds; None if there is none, or none that a clock could reach.
+
+    Examples
+    --------
+    >>> seconds_allowed(2), seconds_allowed(10**400), seconds_allowed(None)
+    (2.0, None, None)
+    """
+    if time_limit is None:
+        return None
+    seconds = as_float(time_limit)
+    return seconds if math.isfinite(seconds) else None
 
 
 def count_threads(n_jobs: int | None) -> int:

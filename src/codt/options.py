@@ -12,8 +12,10 @@ from numbers import Integral, Real
 from textwrap import indent, wrap
 from typing import Any, Literal, TypeVar
 
+import numpy as np
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions, validate_parameter_constraints
 
+from codt._numbers import as_float, is_beyond_writing, shown
 from codt.strategy import Strategy
 
 Task = Literal["classification", "regression"]
@@ -265,8 +267,20 @@ range [0, inf). Got -1 instead.
         for name, value in values.items()
         if name not in _DEFAULTS or type(value) is not type(_DEFAULTS[name]) or value != _DEFAULTS[name]
     }
-    validate_parameter_constraints(allowed, chosen, caller_name=caller)
     refuse_booleans(chosen)
+    for name, value in chosen.items():
+        if is_beyond_writing(value):
+            # A number that is as good and that scikit-learn can write out.
+            stand_in = 10**400 if value > 0 else -(10**400)  # type: ignore[operator]
+            try:
+                validate_parameter_constraints(allowed, {name: stand_in}, caller_name=caller)
+            except ValueError as error:
+                raise ValueError(str(error).replace(str(stand_in), shown(value))) from None
+        elif isinstance(value, Real) and not isinstance(value, (Integral, float, np.floating)):
+            # Fractions and the like, of which scikit-learn asks in vain whether they are NaN.
+            validate_parameter_constraints(allowed, {name: as_float(value)}, caller_name=caller)
+        else:
+            validate_parameter_constraints(allowed, {name: value}, caller_name=caller)
 
 
 def refuse_booleans(values: Mapping[str, object]) -> None:

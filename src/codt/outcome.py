@@ -7,35 +7,43 @@ from dataclasses import dataclass
 import numpy as np
 
 from codt.problem import Problem, prepare_problem  # noqa: F401 - the second for the example below
-from codt.search import Search, Status, absolute_penalty
+from codt.proof import reaches, settle
+from codt.search import Search, absolute_penalty
 from codt.tree import LEAF, Tree
 from codt.validation import Floats
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The tree, what is proven of it, and how it was found."""
+    """The tree, what is proven of it, and how it was found.
 
-    status: Status
+    Status, lower bound and gap come from :func:`settle` and from nowhere else, so that they agree.
+    """
+
+    status: str
+    lower_bound: float
+    gap: float
     tree: Tree
     penalty: float
-    complete: bool
-    lower_bound: float
+    objective: float
     n_expansions: int
     trace: Floats
     stats: dict[str, int]
     problem: Problem
 
     @classmethod
-    def of(cls, search: Search) -> Outcome:
-        """Read a search that has stopped."""
+    def of(cls, search: Search, known_lower_bound: float = 0.0) -> Outcome:
+        """Read a search that has stopped; other searches may have proven a lower bound too."""
+        tree = search.incumbent
+        # The objective is that of the tree itself; the search's own sum may differ from it by rounding.
+        objective = tree.total_loss + search.penalty * tree.n_splits
+        done = search.complete or reaches(objective, known_lower_bound)
+        proven = objective if done else max(search.bounds.lower, known_lower_bound)
         return cls(
-            # An interrupt may come in the moment after the end: the proof is complete then all the same.
-            status="optimal" if search.complete else search.status or "interrupted",
-            tree=search.incumbent,
+            *settle(search.status or "interrupted", proven, objective),
+            tree=tree,
             penalty=search.penalty,
-            complete=search.complete,
-            lower_bound=search.bounds.lower,
+            objective=objective,
             n_expansions=search.n_expansions,
             trace=search.trace,
             stats=search.stats,
@@ -43,8 +51,10 @@ class Outcome:
         )
 
 
-def leaf_outcome(problem: Problem, status: Status, complexity_cost: float) -> Outcome:
-    """Return the outcome of a search that was stopped before the data were sorted: the best leaf, nothing proven.
+def leaf_outcome(problem: Problem, stopped_by: str, complexity_cost: float) -> Outcome:
+    """Return the outcome of a search that was stopped before the data were sorted: the best leaf.
+
+    Nothing is proven of it, unless it loses nothing.
 
     Examples
     --------
@@ -55,7 +65,6 @@ def leaf_outcome(problem: Problem, status: Status, complexity_cost: float) -> Ou
     """
     loss, value, label = problem.leaf(np.arange(len(problem.targets)))
     count = len(problem.targets)
-    weight = count if problem.weights is None else problem.weights.sum()
     tree = Tree(
         problem.task,
         feature=[LEAF],
@@ -66,27 +75,15 @@ def leaf_outcome(problem: Problem, status: Status, complexity_cost: float) -> Ou
         loss=[loss],
         value=value[np.newaxis],
         label=[label],
-        weight=[weight],
+        weight=[problem.weight],
     )
     return Outcome(
-        status=status,
+        *settle(stopped_by, 0.0, loss),
         tree=tree,
-        penalty=absolute_penalty(float(complexity_cost), problem.scale),
-        complete=False,
-        lower_bound=0.0,
+        penalty=absolute_penalty(complexity_cost, problem),
+        objective=loss,
         n_expansions=0,
         trace=np.array([[0.0, 0.0, 0.0, loss]]),
         stats={},
         problem=problem,
     )
-
-
-def reaches(objective: float, lower_bound: float) -> bool:
-    """Whether the objective is as low as the bound, but for rounding.
-
-    Examples
-    --------
-    >>> reaches(0.1 + 0.2, 0.3), reaches(0.30001, 0.3)
-    (True, False)
-    """
-    return objective <= lower_bound * (1 + 1e-12)

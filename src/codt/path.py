@@ -32,9 +32,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from codt._base import BaseOptimalTree
+from codt._numbers import as_float, shown
 from codt.options import MAX_DEPTH
-from codt.outcome import leaf_outcome, reaches
-from codt.problem import Importance, prepare_problem
+from codt.outcome import leaf_outcome
+from codt.problem import prepare_problem
+from codt.proof import reaches
 from codt.search import absolute_penalty
 from codt.tree import Tree
 from codt.validation import check_features
@@ -135,27 +137,22 @@ class PathSolver:
     def __init__(self, estimator: BaseOptimalTree, X: ArrayLike, y: ArrayLike) -> None:
         if not isinstance(estimator, BaseOptimalTree):
             raise TypeError(f"estimator={estimator!r}: expected an OptimalTreeClassifier or OptimalTreeRegressor.")
+        estimator._validate_params()
         if estimator.min_loss_decrease > 0:
             raise ValueError(
-                f"min_loss_decrease={estimator.min_loss_decrease!r}: expected 0 where complexity costs are compared,"
-                " since which trees it allows depends on the cost."
+                f"min_loss_decrease={shown(estimator.min_loss_decrease)}: expected 0 where complexity costs are"
+                " compared, since which trees it allows depends on the cost."
             )
         self._estimator = estimator
         self._X = X
         self._y = y
-        samples = check_features(X)
-        importance = Importance()
-        if estimator._task == "classification":
-            importance = Importance(class_weight=estimator.class_weight, cost_matrix=estimator.cost_matrix)
-        else:
-            importance = Importance(criterion=estimator.criterion)
-        problem = prepare_problem(estimator._task, samples, y, importance)
-        self._scale = problem.scale
-        leaf = leaf_outcome(problem, "optimal", 0.0).tree
+        self._importance = estimator._importance()
+        self._problem = prepare_problem(estimator._task, check_features(X), y, self._importance)
+        leaf = leaf_outcome(self._problem, "interrupted", 0.0).tree
         self._leaf_loss = leaf.total_loss
-        counted = estimator._task == "classification" and problem.weights is None and problem.costs is None
-        most_leaves = len(samples) if estimator.max_leaf_nodes is None else estimator.max_leaf_nodes
-        self._bounds = SizeBounds(min(len(samples), most_leaves), leaf.total_loss, whole_numbers=counted)
+        n_samples = len(self._problem.samples)
+        most_leaves = n_samples if estimator.max_leaf_nodes is None else min(n_samples, int(estimator.max_leaf_nodes))
+        self._bounds = SizeBounds(most_leaves, leaf.total_loss, whole_numbers=self._problem.counts_errors)
         # The best tree found, by depth and number of splits.
         self._pool: dict[tuple[int, int], tuple[float, Tree]] = {(0, 0): (leaf.total_loss, leaf)}
         self._solved: dict[tuple[int, float], PathPoint] = {}
@@ -182,15 +179,14 @@ class PathSolver:
         setting = (depth, cost)
         if setting in self._solved:
             return self._solved[setting]
-        penalty = absolute_penalty(cost, self._scale)
+        penalty = absolute_penalty(cost, self._problem)
         bound = self._bounds.at(depth, penalty)
         start = self._best_known(depth, penalty)
         known = reaches(start.total_loss + penalty * start.n_splits, bound)
         model = clone(self._estimator).set_params(max_depth=depth, complexity_cost=cost, warm_start=False)
         # Of several optimal trees the known one has the fewest splits; a greedy one shall not come before it.
         model.set_params(greedy_start=self._estimator.greedy_start and not known)
-        model._known_lower_bound = bound
-        model.fit(self._X, self._y, initial_tree=start)
+        model._fit(self._X, self._y, self._importance, start, bound)
         model.set_params(greedy_start=self._estimator.greedy_start)
         point = PathPoint(depth, cost, model, searched=not known)
         self.n_searches += not known
@@ -206,14 +202,15 @@ class PathSolver:
         cross finds a tree below the crossing, or proves that there is none.
         """
         self.solve(depth, 0.0)
+        scale = self._problem.scale
         done: set[float] = set()
         while new := [corner for corner in self._corners(depth) if corner not in done]:
             done.update(new)
             for corner in new:
-                self.solve(depth, corner / self._scale)
+                self.solve(depth, corner / scale)
         # By now a smaller tree may be known that is as good at this cost, and better above.
         del self._solved[depth, 0.0]
-        ends = [corner / self._scale for corner in self._corners(depth)]
+        ends = [corner / scale for corner in self._corners(depth)]
         between = [math.sqrt(low * high) for low, high in pairwise(ends)]
         return [0.0, *between, 2 * ends[-1]] if ends else [0.0]
 
@@ -297,7 +294,9 @@ def check_depths(max_depths: Iterable[int]) -> list[int]:
     depths: list[int] = _listed("max_depths", max_depths)
     for depth in depths:
         if isinstance(depth, bool) or not isinstance(depth, Integral) or not 0 <= depth <= MAX_DEPTH:
-            raise ValueError(f"max_depths={depths!r}: expected whole numbers from 0 to {MAX_DEPTH}, got {depth!r}.")
+            raise ValueError(
+                f"max_depths={shown(depths)}: expected whole numbers from 0 to {MAX_DEPTH}, got {shown(depth)}."
+            )
     if not depths:
         raise ValueError("max_depths is empty; expected at least one depth limit.")
     return sorted({int(depth) for depth in depths})
@@ -307,8 +306,10 @@ def check_costs(complexity_costs: Iterable[float]) -> list[float]:
     """Return the complexity costs, each once and ascending."""
     costs: list[float] = _listed("complexity_costs", complexity_costs)
     for cost in costs:
-        if isinstance(cost, bool) or not isinstance(cost, Real) or not 0 <= cost < math.inf:
-            raise ValueError(f"complexity_costs={costs!r}: expected finite numbers of at least 0, got {cost!r}.")
+        if isinstance(cost, bool) or not isinstance(cost, Real) or not 0 <= as_float(cost) < math.inf:
+            raise ValueError(
+                f"complexity_costs={shown(costs)}: expected finite numbers of at least 0, got {shown(cost)}."
+            )
     if not costs:
         raise ValueError("complexity_costs is empty; expected at least one cost, or None to have them chosen.")
     return sorted({float(cost) for cost in costs})

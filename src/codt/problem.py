@@ -5,20 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from codt._numbers import as_float, shown
 from codt.options import Task
-from codt.validation import Floats, check_labels, check_sample_array, check_targets
+from codt.precision import refuse_moved_targets
+from codt.sums import exact_sum, fit_means, fit_median, sums_by_group
+from codt.validation import Floats, check_labels, check_sample_array, check_target_range, check_targets
 
 Criterion = Literal["squared_error", "absolute_error"]
 ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
 
-# The core sums weights as whole numbers of 52 bits; lighter samples than this would be rounded away.
+# Errors of regression times weights are summed with 52 bits; lighter samples than this would be rounded away.
 LARGEST_RATIO = 1e12
+
+# Sums and products of weights, costs and errors stay well within the range of 64-bit floats, and keep all their digits.
+LARGEST_SUM = 1e300
+SMALLEST_NUMBER = 1e-290
 
 
 @dataclass(frozen=True)
@@ -84,6 +92,8 @@ class Problem:
         The cost of every prediction, weights included; None for one (times the weight) per error.
     criterion : {"squared_error", "absolute_error"}
         The error of a regression tree.
+    counted : ndarray of bool or None
+        Which of the samples that were given count; None for all.
     """
 
     task: Task
@@ -93,6 +103,7 @@ class Problem:
     weights: Floats | None = None
     costs: Floats | None = None
     criterion: Criterion = "squared_error"
+    counted: NDArray[np.bool_] | None = None
 
     @property
     def objective(self) -> str:
@@ -112,12 +123,22 @@ class Problem:
         return self.objective == "misclassification"
 
     @property
+    def weight(self) -> float:
+        """The weight of all samples; their number, if they have none."""
+        return float(len(self.targets)) if self.weights is None else exact_sum(self.weights)
+
+    @property
     def scale(self) -> float:
         """The unit of the complexity cost: the most that a tree can lose, or the error of the best leaf."""
         if self.costs is not None:
-            return float(self.costs.max(axis=1).sum())
+            return exact_sum(self.costs.max(axis=1))
         if self.task == "classification":
-            return float(len(self.targets) if self.weights is None else self.weights.sum())
+            return self.weight
+        return self.best_leaf_loss
+
+    @cached_property
+    def best_leaf_loss(self) -> float:
+        """The loss of the best single leaf."""
         return self.leaf(np.arange(len(self.targets)))[0]
 
     def leaf_limits(self, min_samples_leaf: float, min_weight_fraction_leaf: float) -> LeafLimits:
@@ -131,10 +152,11 @@ class Problem:
         """
         count = len(self.targets)
         samples = min_samples_leaf if isinstance(min_samples_leaf, Integral) else _ceil(min_samples_leaf * count)
+        samples = min(int(samples), count)  # more than all are as many as all: a single leaf
         if self.weights is None:
             # All weigh the same: a share of the weight is a number of samples.
-            return LeafLimits(max(1, int(samples), _ceil(min_weight_fraction_leaf * count)), 0.0)
-        return LeafLimits(max(1, int(samples)), float(min_weight_fraction_leaf * self.weights.sum()))
+            return LeafLimits(max(1, samples, _ceil(min_weight_fraction_leaf * count)), 0.0)
+        return LeafLimits(max(1, samples), float(min_weight_fraction_leaf * self.weight))
 
     def leaf(self, rows: NDArray[np.intp]) -> tuple[float, Floats, int]:
         """Return the loss of the best leaf for some samples, its value (weight per class, means, median) and its label.
@@ -145,40 +167,51 @@ class Problem:
         >>> problem.leaf(np.arange(3))
         (1.0, array([1., 2.]), 1)
         """
-        weights = np.ones(len(rows)) if self.weights is None else self.weights[rows]
+        weights = None if self.weights is None else self.weights[rows]
         targets = self.targets[rows]
-        if self.objective == "absolute-error":
-            median = weighted_median(targets, weights)
-            return float((weights * np.abs(targets - median)).sum()), np.array([median]), -1
         if self.task == "regression":
-            mean = np.average(targets, axis=0, weights=weights)
-            squares = np.square(targets - mean).reshape(len(rows), -1).sum(axis=1)
-            return float((weights * squares).sum()), np.atleast_1d(mean), -1
-        value: Floats = np.zeros(len(self.classes))
-        np.add.at(value, targets.astype(np.intp), weights)
-        costs = value.sum() - value if self.costs is None else self.costs[rows].sum(axis=0)
+            value, loss = (fit_median if self.objective == "absolute-error" else fit_means)(targets, weights)
+            return loss, value, -1
+        value = class_sums(targets, weights, len(self.classes))
+        costs = self.class_costs(rows)
         label = int(value.argmax() if self.costs is None else costs.argmin())
-        loss = np.delete(value, label).sum() if self.costs is None else costs[label]
-        return float(loss), value, label
+        return float(costs[label]), value, label
+
+    def class_costs(self, rows: NDArray[np.intp]) -> Floats:
+        """Return what a leaf with these samples would lose by predicting each class.
+
+        Examples
+        --------
+        >>> problem = Problem("classification", np.zeros((3, 1)), np.array([0.0, 1.0, 1.0]), np.array(["a", "b"]))
+        >>> problem.class_costs(np.arange(3))
+        array([2., 1.])
+        """
+        if self.costs is not None:
+            return np.array([exact_sum(column) for column in self.costs[rows].T])
+        targets = self.targets[rows]
+        weights = None if self.weights is None else self.weights[rows]
+        counts = class_sums(targets, weights, len(self.classes))
+        if weights is None:
+            return float(len(rows)) - counts
+        costs = exact_sum(weights) - counts
+        # Of the heaviest class the sum of the others: the difference would lose what is much lighter than it.
+        heaviest = int(counts.argmax())
+        costs[heaviest] = exact_sum(np.delete(counts, heaviest))
+        return costs
 
 
-def weighted_median(targets: Floats, weights: Floats) -> float:
-    """Return the median; between the two middle ones, if the weight is halved there.
+def class_sums(targets: Floats, weights: Floats | None, n_classes: int) -> Floats:
+    """Return the number of samples, or their weight, of every class, given as codes.
 
     Examples
     --------
-    >>> weighted_median(np.array([5.0, 1.0, 2.0]), np.array([1.0, 1.0, 2.0]))
-    2.0
-    >>> weighted_median(np.array([5.0, 1.0]), np.array([1.0, 1.0]))
-    3.0
+    >>> class_sums(np.array([0.0, 1.0, 1.0]), None, 3)
+    array([1., 2., 0.])
     """
-    order = np.argsort(targets, kind="stable")
-    sums = np.cumsum(weights[order])
-    k = min(int(np.searchsorted(2 * sums, sums[-1])), len(order) - 1)
-    low = targets[order[k]]
-    if 2 * sums[k] > sums[-1] or k + 1 == len(order):
-        return float(low)
-    return float(low + (targets[order[k + 1]] - low) / 2)
+    codes = targets.astype(np.intp)
+    if weights is None:
+        return np.bincount(codes, minlength=n_classes).astype(np.float64)
+    return sums_by_group(weights, codes, n_classes)
 
 
 def prepare_problem(task: Task, X: Floats, y: ArrayLike, importance: Importance | None = None) -> Problem:
@@ -210,24 +243,27 @@ def prepare_problem(task: Task, X: Floats, y: ArrayLike, importance: Importance 
         for name in ("class_weight", "cost_matrix", "sample_costs"):
             if getattr(importance, name) is not None:
                 raise ValueError(f"{name} is for classification; expected None in regression.")
+    criterion = _criterion(task, importance.criterion, targets)
     weights = _weights(importance, targets, classes, len(X))
-    costs = _costs(importance, targets, classes)
+    costs = _costs(importance, targets, classes, weights)
+    counted = None if weights is None or weights.all() else weights > 0
+    given = targets
+    if counted is not None and weights is not None:
+        X, targets, weights = X[counted], targets[counted], weights[counted]
+        costs = None if costs is None else costs[counted]
+    if weights is not None and (weights == 1).all():
+        weights = None
+    # Everything below is asked of the samples that count alone.
     if weights is not None:
-        if costs is not None:
-            with np.errstate(over="ignore"):  # infinity is refused below
-                costs = costs * weights[:, np.newaxis]
-        if not weights.all():
-            counted = weights > 0
-            X, targets, weights = X[counted], targets[counted], weights[counted]
-            costs = None if costs is None else costs[counted]
-        if (weights == 1).all():
-            weights = None
+        _check_weights(_weight_names(importance), weights)
     if costs is not None:
-        if not np.isfinite(_sum(costs.max(axis=1))):
-            raise ValueError("the costs overflow 64-bit floats when they are summed; expected smaller numbers.")
-        if not costs.any():
-            raise ValueError("the costs of all samples are 0; expected at least one above 0.")
-    return Problem(task, X, targets, classes, weights, costs, _criterion(task, importance.criterion, targets))
+        _check_costs(importance, costs)
+    if task == "regression":
+        check_target_range(targets)
+        refuse_moved_targets(y, given, counted)
+        if weights is not None:
+            _check_weighted_errors(weights, targets, criterion)
+    return Problem(task, X, targets, classes, weights, costs, criterion, counted)
 
 
 def _criterion(task: Task, criterion: str, targets: Floats) -> Criterion:
@@ -246,22 +282,78 @@ def _weights(importance: Importance, targets: Floats, classes: NDArray[Any], n_s
     if importance.sample_weight is not None:
         weights = check_sample_array(importance.sample_weight, "sample_weight", (n_samples,))
     if importance.class_weight is not None:
-        of_class = _class_weights(importance.class_weight, targets, classes, weights)
-        with np.errstate(over="ignore"):  # infinity is refused below
-            weights = of_class[targets.astype(np.intp)] * (1.0 if weights is None else weights)
+        of_class = _class_weights(importance.class_weight, targets, classes, weights)[targets.astype(np.intp)]
+        weights = of_class if weights is None else _product(_weight_names(importance), of_class, weights)
     if weights is None:
         return None
     if not weights.any():
-        names = "sample_weight" if importance.class_weight is None else "sample_weight times class_weight"
-        raise ValueError(f"{names} is zero for all samples; expected at least one weight above 0.")
-    total = _sum(weights)
-    lightest = float(weights[weights > 0].min())
-    if not np.isfinite(total) or total > LARGEST_RATIO * lightest or lightest < np.finfo(np.float64).tiny:
-        raise ValueError(
-            f"the weights reach from {lightest:g} to {weights.max():g} and sum up to {total:g}: too far apart to be"
-            f" summed exactly; expected a sum of at most {LARGEST_RATIO:g} times the smallest weight above 0."
-        )
+        raise ValueError(f"{_weight_names(importance)} is zero for all samples; expected at least one weight above 0.")
     return weights
+
+
+def _weight_names(importance: Importance) -> str:
+    """Return what the weights were made of."""
+    names = ("sample_weight", "class_weight")
+    return " times ".join(name for name in names if getattr(importance, name) is not None)
+
+
+def _product(name: str, first: Floats, second: Floats) -> Floats:
+    """Multiply numbers of at least 0; what is lost at either end of the range of floats is refused."""
+    with np.errstate(over="ignore", under="ignore"):  # infinity is refused later
+        product: Floats = first * second
+    vanished = (product == 0) & (first > 0) & (second > 0)
+    if vanished.any():
+        raise ValueError(f"{name} vanishes in 64-bit floats; expected products of at least {SMALLEST_NUMBER:g}.")
+    return product
+
+
+def _check_weights(name: str, weights: Floats) -> None:
+    """Refuse weights that cannot be summed."""
+    lightest, heaviest, total = float(weights.min()), float(weights.max()), exact_sum(weights)
+    if lightest < SMALLEST_NUMBER or total > LARGEST_SUM:
+        raise ValueError(
+            f"{name} reaches from {lightest:g} to {heaviest:g} and sums up to {total:g}: too far from 1 for sums in"
+            f" 64-bit floats; expected weights above {SMALLEST_NUMBER:g} (or 0) and a sum of at most {LARGEST_SUM:g}."
+        )
+
+
+def _check_weighted_errors(weights: Floats, targets: Floats, criterion: Criterion) -> None:
+    """Refuse weights whose products with errors cannot be summed."""
+    lightest, heaviest, total = float(weights.min()), float(weights.max()), exact_sum(weights)
+    reach = f"sample_weight reaches from {lightest:g} to {heaviest:g} and sums up to {total:g}"
+    if total > LARGEST_RATIO * lightest:
+        raise ValueError(
+            f"{reach}: too far apart to be summed exactly; expected a sum of at most {LARGEST_RATIO:g} times the"
+            " smallest weight above 0."
+        )
+    spreads = np.ptp(targets.reshape(len(targets), -1), axis=0)
+    error = float(np.square(spreads).sum() if criterion == "squared_error" else spreads.sum())
+    if error > 0 and (total * error > LARGEST_SUM or lightest * error < SMALLEST_NUMBER):
+        what = "range^2" if criterion == "squared_error" else "range"
+        raise ValueError(
+            f"{reach}, and y spans a range of {spreads.max():g}: weighted errors do not fit into 64-bit floats;"
+            f" expected sum x {what} of at most {LARGEST_SUM:g}, smallest weight x {what} of at least"
+            f" {SMALLEST_NUMBER:g}. Rescale sample_weight or y."
+        )
+
+
+def _check_costs(importance: Importance, costs: Floats) -> None:
+    """Refuse costs that cannot be summed."""
+    name = " times ".join(filter(None, (_cost_name(importance), _weight_names(importance))))
+    total = exact_sum(costs.max(axis=1))
+    if total == 0:
+        raise ValueError(f"{name} is 0 for all samples; expected at least one cost above 0.")
+    smallest = float(costs[costs > 0].min())
+    if smallest < SMALLEST_NUMBER or total > LARGEST_SUM:
+        raise ValueError(
+            f"{name} reaches from {smallest:g} to {costs.max():g}, and the largest costs of all samples sum up to"
+            f" {total:g}: sums vanish or overflow in 64-bit floats; expected costs above {SMALLEST_NUMBER:g} (or 0) and"
+            f" a sum of at most {LARGEST_SUM:g}."
+        )
+
+
+def _cost_name(importance: Importance) -> str:
+    return "cost_matrix" if importance.cost_matrix is not None else "sample_costs"
 
 
 def _class_weights(given: object, targets: Floats, classes: NDArray[Any], weights: Floats | None) -> Floats:
@@ -269,11 +361,14 @@ def _class_weights(given: object, targets: Floats, classes: NDArray[Any], weight
     if isinstance(given, str):
         if given != "balanced":
             raise ValueError(f"class_weight={given!r}: expected a dictionary, 'balanced' or None.")
+        if weights is not None:
+            _check_weights("sample_weight", weights[weights > 0])
         # By weight, not by number of samples: a weight of two is then the same as a repeated row here too.
-        totals = np.bincount(targets.astype(np.intp), weights=weights, minlength=len(classes))
+        totals = class_sums(targets, weights, len(classes))
         present = totals > 0
         balanced = np.zeros(len(classes))
-        balanced[present] = totals.sum() / (np.count_nonzero(present) * totals[present])
+        with np.errstate(over="ignore"):  # infinity is refused later
+            balanced[present] = totals.sum() / (np.count_nonzero(present) * totals[present])
         return balanced
     if not isinstance(given, Mapping):
         raise TypeError(f"class_weight={given!r}: expected a dictionary, 'balanced' or None.")
@@ -282,29 +377,27 @@ def _class_weights(given: object, targets: Floats, classes: NDArray[Any], weight
     if unknown and len(given) - len(unknown) < len(labels):
         raise ValueError(f"class_weight names {unknown!r}, which are not among the labels {labels!r}.")
     for label, weight in given.items():
-        if isinstance(weight, bool) or not isinstance(weight, Real) or not 0 <= float(weight) < np.inf:
-            raise ValueError(f"class_weight[{label!r}]={weight!r}: expected a finite number of at least 0.")
-    return np.array([float(given.get(label, 1.0)) for label in labels])
+        if isinstance(weight, bool) or not isinstance(weight, Real) or not 0 <= as_float(weight) < np.inf:
+            raise ValueError(f"class_weight[{label!r}]={shown(weight)}: expected a finite number of at least 0.")
+    return np.array([as_float(given.get(label, 1.0)) for label in labels])
 
 
-def _costs(importance: Importance, targets: Floats, classes: NDArray[Any]) -> Floats | None:
-    """Return the cost of every prediction for every sample, without weights."""
+def _costs(importance: Importance, targets: Floats, classes: NDArray[Any], weights: Floats | None) -> Floats | None:
+    """Return the cost of every prediction for every sample, times its weight."""
     n_classes = len(classes)
     if importance.cost_matrix is not None and importance.sample_costs is not None:
         raise ValueError("both cost_matrix and sample_costs are given; expected one of them.")
+    costs: Floats
     if importance.cost_matrix is not None:
         matrix = check_sample_array(importance.cost_matrix, "cost_matrix", (n_classes, n_classes))
-        costs: Floats = matrix[targets.astype(np.intp)]
+        costs = matrix[targets.astype(np.intp)]
+    elif importance.sample_costs is not None:
+        costs = check_sample_array(importance.sample_costs, "sample_costs", (len(targets), n_classes))
+    else:
+        return None
+    if weights is None:
         return costs
-    if importance.sample_costs is not None:
-        return check_sample_array(importance.sample_costs, "sample_costs", (len(targets), n_classes))
-    return None
-
-
-def _sum(numbers: Floats) -> float:
-    """Return the sum, infinity if it is too large."""
-    with np.errstate(over="ignore"):
-        return float(numbers.sum())
+    return _product(f"{_cost_name(importance)} times {_weight_names(importance)}", costs, weights[:, np.newaxis])
 
 
 def _ceil(number: float) -> int:

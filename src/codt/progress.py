@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from codt.proof import relative_gap
 from codt.tree import Tree
 
 if TYPE_CHECKING:
@@ -97,8 +98,6 @@ class Watcher:
         return self._progress(search.seconds, search.n_expansions, lower, upper, False)
 
     def _progress(self, seconds: float, expansions: int, lower: float, upper: float, improved: bool) -> Progress:
-        from codt.search import relative_gap  # noqa: PLC0415 - the two modules need each other
-
         gap = relative_gap(lower, upper)
         return Progress(
             float(seconds), expansions, float(lower), float(upper), gap, self._search.memory, improved, self._search

@@ -81,8 +81,6 @@ class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
         "criterion": [StrOptions({"squared_error", "absolute_error"})],
     }
 
-    loss_: float
-
     def __init__(
         self,
         *,
@@ -171,9 +169,11 @@ class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
         self : object
             The fitted estimator.
         """
-        self._fit(X, y, Importance(sample_weight, criterion=self.criterion), initial_tree)
-        self.loss_ = self.tree_.total_loss
+        self._fit(X, y, self._importance(sample_weight), initial_tree)
         return self
+
+    def _importance(self, sample_weight: ArrayLike | None = None, sample_costs: ArrayLike | None = None) -> Importance:
+        return Importance(sample_weight, sample_costs=sample_costs, criterion=self.criterion)
 
     def predict(self, X: ArrayLike) -> Floats:
         """Return the mean or median of the leaf that each sample reaches: one number, or one for each column of ``y``.

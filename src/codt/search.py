@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from numbers import Integral, Real
 from time import perf_counter
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,16 +13,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from codt import _core
-from codt.limits import count_threads, memory_in_bytes
+from codt._numbers import as_float, shown
+from codt.limits import count_threads, memory_in_bytes, seconds_allowed
 from codt.options import RUN_OPTIONS, SEARCH_OPTIONS, Task, check_options, constraints
-from codt.problem import ClassWeight, Importance, prepare_problem
+from codt.precision import refuse_merged_values
+from codt.problem import ClassWeight, Importance, Problem, prepare_problem
+from codt.proof import Status, relative_gap
 from codt.start import prune_empty_splits
 from codt.strategy import Strategy, resolve_strategy
 from codt.structure import node_weights
 from codt.tree import Tree
 from codt.validation import Floats, check_features
-
-Status = Literal["optimal", "time-limit", "expansion-limit", "gap-limit", "memory-limit", "interrupted"]
 
 _CONSTRUCTOR_CONSTRAINTS = {
     **constraints(SEARCH_OPTIONS),
@@ -156,8 +157,9 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
         self.task: Task = task
         importance = Importance(sample_weight, class_weight, cost_matrix, sample_costs, criterion)
         self.problem = prepare_problem(task, self.given_samples, y, importance)
+        refuse_merged_values(X, self.given_samples, self.problem.counted)
         self.classes = self.problem.classes
-        self.penalty = absolute_penalty(float(complexity_cost), self.problem.scale)
+        self.penalty = absolute_penalty(complexity_cost, self.problem)
         limits = self.problem.leaf_limits(min_samples_leaf, min_weight_fraction_leaf)
         self._log_expansions = bool(log_expansions)
         self._status: Status | None = None
@@ -170,7 +172,7 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
             task=task,
             n_classes=len(self.classes),
             max_depth=int(max_depth),
-            penalty=self.penalty,
+            penalty=effective_penalty(self.penalty, self.problem),
             strategy=resolve_strategy(strategy, "strategy").as_spec(),
             depth_two_strategy=resolve_strategy(depth_two_strategy, "depth_two_strategy").as_spec(),
             terminal=terminal,
@@ -184,14 +186,14 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
             log_expansions=self._log_expansions,
             primal=bool(primal_heuristics),
             memory_limit=memory_in_bytes(memory_limit),
-            time_limit=None if time_limit is None else float(time_limit),
+            time_limit=seconds_allowed(time_limit),
             objective=self.problem.objective,
             weights=self.problem.weights,
             costs=self.problem.costs,
             min_leaf_samples=limits.samples,
             min_leaf_weight=limits.weight,
             max_leaves=None if max_leaf_nodes is None else min(int(max_leaf_nodes), len(self.problem.samples)),
-            min_decrease=finite_decrease(float(min_loss_decrease)),
+            min_decrease=effective_decrease(min_loss_decrease, self.problem),
         )
         self._seconds = perf_counter() - start
 
@@ -240,13 +242,14 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
         self._status = "interrupted"  # unless the call returns
         start = self._run_since = perf_counter()
         try:
-            self._status = self._core.run(
-                None if time_limit is None else float(time_limit),
+            stopped_by = self._core.run(
+                seconds_allowed(time_limit),
                 None if max_expansions is None else int(max_expansions),
                 poll,
-                gap_limit=float(gap_limit),
+                gap_limit=as_float(gap_limit),
                 n_threads=n_threads,
             )
+            self._status = "optimal" if self.complete else stopped_by
         finally:
             self._run_since = None
             self._seconds += perf_counter() - start
@@ -283,7 +286,7 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
             As of :meth:`run`.
         """
         if isinstance(n_expansions, bool) or not isinstance(n_expansions, Integral) or n_expansions < 0:
-            raise ValueError(f"n_expansions={n_expansions!r}: expected a whole number of at least 0.")
+            raise ValueError(f"n_expansions={shown(n_expansions)}: expected a whole number of at least 0.")
         return self.run(max_expansions=int(n_expansions))
 
     @property
@@ -300,12 +303,13 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
     @property
     def complete(self) -> bool:
         """Whether the incumbent is proven to be optimal."""
-        return self._core.complete
+        return self._core.complete or self._core.upper_bound <= self._core.lower_bound
 
     @property
     def bounds(self) -> Bounds:
-        """The proven lower bound and the incumbent's objective, penalties included."""
-        return Bounds(self._core.lower_bound, self._core.upper_bound)
+        """The proven lower bound and the incumbent's objective, penalties included; equal once they meet."""
+        upper = self._core.upper_bound
+        return Bounds(upper if self.complete else self._core.lower_bound, upper)
 
     @property
     def tolerance(self) -> float:
@@ -386,42 +390,49 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
         return f"<Search for {self.task}: {state}, {progress}>"
 
 
-def relative_gap(lower: float, upper: float) -> float:
-    """Return how far ``upper`` may be from the optimum, as a fraction of itself.
+def effective_decrease(min_loss_decrease: float, problem: Problem) -> float:
+    """Return the decrease, checked; beyond what any split can save all numbers mean the same: a single leaf.
 
     Examples
     --------
-    >>> relative_gap(9.0, 10.0)
-    0.1
+    >>> problem = prepare_problem("classification", np.zeros((200, 1)), np.arange(200) % 2)
+    >>> effective_decrease(2, problem), effective_decrease(1e300, problem)
+    (2.0, 200.0)
     """
-    return (upper - lower) / upper if upper > lower else 0.0
+    decrease = as_float(min_loss_decrease)
+    if not np.isfinite(decrease):
+        raise ValueError(f"min_loss_decrease={shown(min_loss_decrease)}: expected a finite number of at least 0.")
+    return min(decrease, 2 * problem.best_leaf_loss) if decrease > 0 else 0.0
 
 
-def finite_decrease(min_loss_decrease: float) -> float:
-    """Return the decrease, checked.
+def effective_penalty(penalty: float, problem: Problem) -> float:
+    """Return a penalty as good as the given one; beyond what any split can save all of them mean a single leaf.
 
     Examples
     --------
-    >>> finite_decrease(2.0)
-    2.0
+    >>> problem = prepare_problem("classification", np.zeros((200, 1)), np.arange(200) % 2)
+    >>> effective_penalty(2.0, problem), effective_penalty(1e300, problem)
+    (2.0, 200.0)
     """
-    if not np.isfinite(min_loss_decrease):
-        raise ValueError(f"min_loss_decrease={min_loss_decrease!r}: expected a finite number of at least 0.")
-    return min_loss_decrease
+    return min(penalty, 2 * problem.best_leaf_loss) if penalty > 0 else 0.0
 
 
-def absolute_penalty(complexity_cost: float, scale: float) -> float:
+def absolute_penalty(complexity_cost: float, problem: Problem) -> float:
     """Return the penalty for every split.
 
     Examples
     --------
-    >>> absolute_penalty(0.01, 200.0)
+    >>> problem = prepare_problem("classification", np.zeros((200, 1)), np.arange(200) % 2)
+    >>> absolute_penalty(0.01, problem)
     2.0
     """
-    penalty = complexity_cost * scale
+    if complexity_cost == 0:  # whose scale takes a while to compute
+        return 0.0
+    scale = problem.scale
+    penalty = as_float(complexity_cost) * scale
     if not np.isfinite(penalty):
         raise ValueError(
-            f"complexity_cost={complexity_cost!r} overflows when multiplied by {scale:g};"
+            f"complexity_cost={shown(complexity_cost)} overflows when multiplied by {scale:g};"
             " expected a fraction, usually below 1."
         )
     return penalty

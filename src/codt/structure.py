@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from codt.sums import sums_by_group
 from codt.tree import LEAF, Tree
 from codt.validation import Floats
 
@@ -59,7 +60,7 @@ def node_weights(tree: Tree, X: Floats, weights: Floats) -> Floats:
     >>> node_weights(OptimalTreeClassifier(max_depth=1).fit(X, [0, 0, 1]).tree_, X, np.array([1.0, 0.5, 4.0]))
     array([5.5, 1.5, 4. ])
     """
-    sums = np.bincount(tree.apply(X), weights=weights, minlength=tree.node_count).astype(np.float64)
+    sums = sums_by_group(weights, tree.apply(X), tree.node_count)
     for node in range(tree.node_count - 1, -1, -1):  # preorder backwards: children first
         if tree.feature[node] != LEAF:
             sums[node] = sums[tree.left[node]] + sums[tree.right[node]]
@@ -83,7 +84,7 @@ def loss_unit(tree: Tree) -> str:
     if tree.task == "regression":
         return "squared error"
     wrong = tree.weight - tree.value[np.arange(tree.node_count), tree.label]
-    if not np.allclose(tree.loss, wrong, rtol=0, atol=1e-9 * tree.weight[0]):
+    if not (np.abs(tree.loss - wrong) <= 1e-9 * tree.weight).all():
         return "cost"
     return "misclassified" if np.array_equal(tree.weight, tree.n_samples) else "misclassified, by weight"
 
@@ -118,7 +119,9 @@ def impurities(tree: Tree) -> Floats:
     if tree.task == "regression":
         mean: Floats = tree.loss / tree.value.shape[1]
         return mean
-    impure: Floats = tree.weight - np.square(tree.value).sum(axis=1) / tree.weight
+    # Without squares and differences of large numbers: weights may be of any size.
+    weight = tree.weight[:, np.newaxis]
+    impure: Floats = (tree.value * ((weight - tree.value) / weight)).sum(axis=1)
     return impure
 
 

@@ -19,7 +19,10 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from codt._base import BaseOptimalTree, forget_fit
+from codt._numbers import shown
 from codt.classifier import OptimalTreeClassifier
+from codt.limits import count_threads
+from codt.options import check_options
 from codt.path import PathPoint, PathSolver, check_depths
 from codt.regressor import OptimalTreeRegressor
 from codt.tree import Tree
@@ -74,6 +77,10 @@ class BaseOptimalTreeCV(BaseEstimator):
         self.rule = rule
         self.n_jobs = n_jobs
 
+    def _validate_params(self) -> None:
+        values = {name: getattr(self, name) for name in self._parameter_constraints}
+        check_options(self._parameter_constraints, values, type(self).__name__)
+
     # The estimators inside check their own parameters.
     @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: ArrayLike, y: ArrayLike, *, groups: ArrayLike | None = None) -> Self:
@@ -101,12 +108,18 @@ class BaseOptimalTreeCV(BaseEstimator):
         whole = PathSolver(estimator, X, y)  # checks the data
         check_scoring(estimator, self.scoring)
         X, y, groups = indexable(X, y, groups)
-        folds = list(check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y, groups))
+        try:
+            folds = list(check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y, groups))
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"cv={shown(self.cv)}: {error}") from error
+        if not folds:
+            raise ValueError(f"cv={shown(self.cv)} gives no folds; expected at least one.")
         path = whole.path(depths, self.complexity_costs)
         settings = [(point.max_depth, point.complexity_cost) for point in path]
 
         # Threads will do: the search does not hold Python's lock.
-        results = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+        n_jobs = min(count_threads(self.n_jobs), len(folds))
+        results = Parallel(n_jobs=n_jobs, prefer="threads")(
             delayed(_score_fold)(estimator, X, y, train, test, settings, self.scoring) for train, test in folds
         )
         scores = np.array([scores for scores, _ in results]).T

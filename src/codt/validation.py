@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d
 
+from codt._numbers import is_finite, shown
+from codt.precision import whole_numbers
+
 Floats = NDArray[np.float64]
 
 # Sums of squares of n targets stay finite below this magnitude, and keep some precision above it.
@@ -40,6 +43,10 @@ def check_labels(y: object, X: Floats) -> tuple[Floats, NDArray[Any]]:
     (array([1., 0., 1.]), ['a', 'b'])
     """
     labels = as_column(y, X)
+    # A list of large whole numbers may have become one of floats, and scikit-learn knows no objects as labels but text.
+    listed = isinstance(y, (list, tuple)) and labels.dtype.kind == "f"
+    whole = whole_numbers(y if listed else labels) if listed or labels.dtype.kind == "O" else None
+    labels = labels if whole is None else whole
     missing = np.flatnonzero(~np.isfinite(labels)) if labels.dtype.kind == "f" else _missing_entries(labels)
     if len(missing):
         raise ValueError(
@@ -47,7 +54,8 @@ def check_labels(y: object, X: Floats) -> tuple[Floats, NDArray[Any]]:
             f" in row {missing[0]} (counted from 0)."
         )
     try:
-        if labels.dtype.kind not in "biuUS":  # numbers that may be continuous, or objects of any kind
+        # Numbers that may be continuous, or objects of any kind; whole numbers are in order, of any size.
+        if labels.dtype.kind not in "biuUS" and whole is None:
             check_classification_targets(labels)
         classes, codes = _encode(labels)
     except ValueError as error:
@@ -91,7 +99,7 @@ def check_sample_array(values: object, name: str, shape: tuple[int, ...]) -> Flo
 
 
 def check_targets(y: object, X: Floats) -> Floats:
-    """Return the numbers to predict as float64; their squares must fit into 64-bit floats.
+    """Return the numbers to predict as float64.
 
     A matrix holds several numbers for each sample.
 
@@ -101,7 +109,20 @@ def check_targets(y: object, X: Floats) -> Floats:
     array([1., 2., 3.])
     """
     matrix = _as_matrix(y, X)
-    targets = _as_floats(as_column(y, X), "y", ensure_2d=False) if matrix is None else matrix
+    return _as_floats(as_column(y, X), "y", ensure_2d=False) if matrix is None else matrix
+
+
+def check_target_range(targets: Floats) -> None:
+    """Refuse targets whose squares do not fit into 64-bit floats.
+
+    Examples
+    --------
+    >>> check_target_range(np.array([0.0, 1e-200]))
+    Traceback (most recent call last):
+        ...
+    ValueError: y spans a range of only 1e-200: squared errors vanish in 64-bit floats; expected a range of 0 or at \
+least 1e-150. Rescale y.
+    """
     largest = float(np.abs(targets).max())
     if largest * targets.size > LARGEST_TARGET:
         raise ValueError(
@@ -114,7 +135,6 @@ def check_targets(y: object, X: Floats) -> Floats:
             f"y spans a range of only {spread:g}: squared errors vanish in 64-bit floats;"
             f" expected a range of 0 or at least {SMALLEST_SPREAD:g}. Rescale y."
         )
-    return targets
 
 
 def _is_ready(values: object, ndim: int) -> TypeGuard[Floats]:
@@ -138,6 +158,8 @@ def _as_floats(values: object, name: str, *, ensure_2d: bool) -> Floats:
     try:
         # Two steps: to convert straight to float64 would read text such as "1.5" as a number.
         numbers = check_array(values, dtype="numeric", ensure_all_finite=False, ensure_2d=ensure_2d, input_name=name)
+        if numbers.dtype.kind == "O" and _first_text(numbers) is None:  # decimals of polars
+            numbers = numbers.astype(np.float64)
         if numbers.dtype.kind not in "biuf":
             raise TypeError(f"Got dtype {numbers.dtype}.")
         # What does not fit into float64 becomes infinity and is refused; sums of what just fits do not matter.
@@ -151,6 +173,8 @@ def _as_floats(values: object, name: str, *, ensure_2d: bool) -> Floats:
             else f"Got text: {text!r}."
         )
         raise ValueError(f"{expected} {details}{_columns_without_numbers(values)}") from error
+    except OverflowError as error:
+        raise ValueError(f"{expected} Got {_first_beyond_floats(values)}, which no 64-bit float can hold.") from error
     except TypeError as error:
         raise TypeError(f"{expected} {_columns_without_numbers(values).strip() or error}") from error
     return floats
@@ -175,6 +199,11 @@ def _first_text(values: object) -> str | None:
     return next((entry for entry in entries if isinstance(entry, str)), None)
 
 
+def _first_beyond_floats(values: object) -> str:
+    entries = np.asarray(values, dtype=object).ravel()
+    return next((shown(entry) for entry in entries if not is_finite(entry)), "a number")
+
+
 def _columns_without_numbers(values: Any) -> str:
     """Name the columns of a table of pandas or polars that hold something else; nothing if there are none."""
     if not (hasattr(values, "columns") and hasattr(values, "dtypes")):
@@ -190,7 +219,7 @@ def _columns_without_numbers(values: Any) -> str:
 
 def _place_of_the_first(numbers: NDArray[Any] | None, names: Any) -> str:
     """Say where the first NaN or infinity is; nothing if there is none."""
-    if numbers is None:
+    if numbers is None or numbers.dtype.kind not in "biuf":
         return ""
     with np.errstate(over="ignore"):
         places = np.argwhere(~np.isfinite(numbers.astype(np.float64)))

@@ -26,7 +26,7 @@ from codt.export.json_format import (
     TREE,
     VERSION,
 )
-from codt.search import relative_gap
+from codt.proof import settle
 from codt.structure import loss_unit
 from codt.tree import LEAF, Tree
 
@@ -266,9 +266,9 @@ def _result(found: object, model: Any) -> None:
     for name in ("loss", "objective", "penalty", "lower_bound"):
         check_number(fields[name], f"result.{name}", least=0.0)
     tree: Tree = model.tree_
-    slack = _TOLERANCE * max(1.0, float(tree.loss[0]))
     loss = tree.total_loss
     objective = loss + float(fields["penalty"]) * tree.n_splits
+    slack = _TOLERANCE * max(float(tree.loss[0]), objective)
     for name, value in (("loss", loss), ("objective", objective)):
         if not abs(fields[name] - value) <= slack:
             raise expected(f"result.{name}", f"{value:g}, as the tree has it", fields[name])
@@ -286,12 +286,11 @@ def _result(found: object, model: Any) -> None:
         raise expected("result.search_stats", "an object", fields["search_stats"])
     for value in fields["search_stats"].values():
         check_whole(value, "result.search_stats", 0, _LARGEST_COUNT)
-    model.status_ = fields["status"]
     model.loss_ = round(loss) if loss_unit(tree) == "misclassified" else loss
     model.penalty_ = float(fields["penalty"])
     model.objective_ = float(fields["objective"])
-    model.lower_bound_ = float(min(fields["lower_bound"], model.objective_))
-    model.gap_ = relative_gap(model.lower_bound_, model.objective_)
+    proven = model.objective_ if fields["status"] == "optimal" else float(fields["lower_bound"])
+    model.status_, model.lower_bound_, model.gap_ = settle(fields["status"], proven, model.objective_)
     model.n_expansions_ = check_whole(fields["n_expansions"], "result.n_expansions", 0, _LARGEST_COUNT)
     model.trace_ = np.array(trace, dtype=np.float64).reshape(-1, 4)
     model.search_stats_ = dict(fields["search_stats"])
