@@ -14,6 +14,8 @@ MOST = Fraction(1, 10**9)
 REPORTED = Fraction(1, 10**12)
 #: What is short of a limit by this part of it is enough.
 ROUNDING = Fraction(1, 10**12)
+#: Losses below this are nothing: squares of numbers that small vanish in 64-bit floats.
+NOTHING = Fraction(1, 10**280)
 
 
 def excess(exact: Exact, penalty: float, optimum: Fraction, tolerance: float | None) -> Fraction:
@@ -36,7 +38,7 @@ def excess(exact: Exact, penalty: float, optimum: Fraction, tolerance: float | N
     own = UNSAID * root if tolerance is None else Fraction(tolerance)
     # Weights that differ by many orders of magnitude make sums of squares that no float can tell apart.
     summed = exact.kind == "weighted-squared-error" or (exact.kind == "absolute-error" and exact.weighted)
-    return min(own, MOST * (root if summed else optimum))
+    return max(NOTHING, min(own, MOST * (root if summed else optimum)))
 
 
 def bound_slack(exact: Exact, penalty: float, optimum: Fraction, tolerance: float | None) -> Fraction:

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 
@@ -47,6 +48,9 @@ struct WeightedMoments {
     }
 };
 
+// The most that rounding the weights may change, as a part of the loss of a single leaf.
+constexpr double most_distortion = 1e-6;
+
 struct Range {
     double low = std::numeric_limits<double>::infinity();
     double high = -std::numeric_limits<double>::infinity();
@@ -60,12 +64,16 @@ class WeightedSquaredError final : public CostTupleObjective<WeightedMoments> {
         std::uint32_t outputs;
     };
 
-    WeightedSquaredError(WeightedMoments moments, double unit, double rounding, double distortion,
-                         Given given)
+    // In internal units.
+    struct Accuracy {
+        double loss;  // of a single leaf
+        double rounding, distortion;
+    };
+
+    WeightedSquaredError(WeightedMoments moments, double unit, const Accuracy& accuracy, Given given)
         : CostTupleObjective(std::move(moments)),
           unit_(unit),
-          rounding_(rounding),
-          distortion_(distortion),
+          accuracy_(accuracy),
           given_(std::move(given)) {
         const std::size_t rows = given_.weights.size();
         tuples_.assign(rows * cost().size(), 0.0);
@@ -74,7 +82,9 @@ class WeightedSquaredError final : public CostTupleObjective<WeightedMoments> {
     }
 
     // `y` is what is searched on.
-    static std::unique_ptr<Objective> make(const std::vector<double>& y, Given given);
+    static std::unique_ptr<WeightedSquaredError> make(const std::vector<double>& y, Given given);
+
+    const Accuracy& accuracy() const { return accuracy_; }
 
     // Outputs one by one: their errors add up, so one that exceeds the ceiling alone is enough.
     std::unique_ptr<Objective> within(double ceiling) const override {
@@ -154,8 +164,8 @@ class WeightedSquaredError final : public CostTupleObjective<WeightedMoments> {
     }
 
     double unit() const override { return unit_; }
-    double rounding() const override { return rounding_; }
-    double distortion() const override { return distortion_; }
+    double rounding() const override { return accuracy_.rounding; }
+    double distortion() const override { return accuracy_.distortion; }
 
     // Two passes in extended precision: the reported loss owes nothing to the tuples above.
     double reported_loss(std::span<const std::uint32_t> rows, const std::vector<double>&) const override {
@@ -197,7 +207,8 @@ class WeightedSquaredError final : public CostTupleObjective<WeightedMoments> {
         return means;
     }
 
-    double unit_, rounding_, distortion_;
+    double unit_;
+    Accuracy accuracy_;
     Given given_;
     std::vector<double> tuples_;  // of every row
 };
@@ -220,7 +231,7 @@ double widest_range(const std::vector<double>& y, std::size_t outputs) {
     return widest;
 }
 
-std::unique_ptr<Objective> WeightedSquaredError::make(const std::vector<double>& y, Given given) {
+std::unique_ptr<WeightedSquaredError> WeightedSquaredError::make(const std::vector<double>& y, Given given) {
     const std::size_t rows = given.weights.size();
     const std::size_t outputs = given.outputs;
     const double total = std::accumulate(given.weights.begin(), given.weights.end(), 0.0);
@@ -262,7 +273,8 @@ std::unique_ptr<Objective> WeightedSquaredError::make(const std::vector<double>&
     const double rounding = 8 * std::numeric_limits<double>::epsilon() * std::sqrt(mass * squares) *
                             static_cast<double>(outputs);
     return std::make_unique<WeightedSquaredError>(std::move(moments), std::ldexp(whole.unit, 2 * exponent),
-                                                  rounding, distortion, std::move(given));
+                                                  Accuracy{squares, rounding, distortion},
+                                                  std::move(given));
 }
 
 }  // namespace
@@ -281,8 +293,18 @@ std::unique_ptr<Objective> make_weighted_squared_error(const Targets& targets) {
         throw std::invalid_argument(
             "y: expected targets whose weighted squared errors do not vanish in a 64-bit float, got a range or "
             "weights that are too small");
+    const double heaviest = *std::max_element(given.weights.begin(), given.weights.end());
     const std::vector<double> y = given.y;
-    return WeightedSquaredError::make(y, std::move(given));
+    auto objective = WeightedSquaredError::make(y, std::move(given));
+    // Rounded to 2^-52 of their sum, light weights would lose too much where they make the loss.
+    if (objective->accuracy().distortion > most_distortion * objective->accuracy().loss) {
+        std::ostringstream message;
+        message << "sample_weight: expected weights that can be summed exactly beside each other, got weights from "
+                << lightest << " to " << heaviest << ", and light samples that make the loss; leave them out, or "
+                << "bring the weights closer together";
+        throw std::invalid_argument(message.str());
+    }
+    return objective;
 }
 
 }  // namespace codt

@@ -22,7 +22,7 @@ namespace codt {
 namespace {
 
 // Numbers beyond this are never met as losses, and their sums stay finite.
-constexpr double beyond_all_losses = 1e290;
+constexpr double beyond_all_losses = 1e305;
 // Below this, floats run out of exponents.
 constexpr double least_objective = 1e-280;
 

@@ -82,8 +82,9 @@ void Search::take_incumbent(double objective, const Solution& solution) {
 }
 
 void Search::offer(double objective, const Solution& solution) {
+    if (root_.complete) return;  // what seems to be better is so by rounding
     take_incumbent(objective, solution);
-    if (!root_.complete && !terminal_root()) refresh_bound(root_);
+    if (!terminal_root()) refresh_bound(root_);
     root_.lower = std::min(root_.lower, root_.incumbent);
     add_trace_point();
 }
