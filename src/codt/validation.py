@@ -50,7 +50,7 @@ def check_labels(y: object, X: Floats) -> tuple[Floats, NDArray[Any]]:
             f" in row {missing[0]} (counted from 0)."
         )
     try:
-        # Numbers that may be continuous, or objects of any kind; whole numbers too large for 64 bits are labels as well.
+        # Numbers that may be continuous, or objects of any kind; whole numbers of any size are labels.
         if labels.dtype.kind not in "biuUS" and whole_numbers(labels) is None:
             check_classification_targets(labels)
         classes, codes = _encode(labels)
