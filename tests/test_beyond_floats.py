@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from codt import OptimalTreeClassifier, OptimalTreeRegressor, Search, verify
+from codt.own_data import read_own_file
 from codt.precision import refuse_merged_values, refuse_moved_targets, whole_numbers
 
 pd = pytest.importorskip("pandas")
@@ -204,3 +205,13 @@ def test_whole_numbers_keep_their_kind() -> None:
 def test_searches_check_as_well() -> None:
     with pytest.raises(ValueError, match="column 0"):
         Search(columns(LARGE)["int64"], Y, task="classification")
+
+
+def test_files_of_ones_own_are_looked_at(tmp_path: Any) -> None:
+    file = tmp_path / "mine.csv"
+    file.write_text("a,y\n" + "\n".join(f"{2**60 + k},{k % 2}" for k in range(30)))
+    with pytest.raises(ValueError, match=r"mine\.csv.*X holds .* in column 0 \('a'\)"):
+        read_own_file(str(file))
+    file.write_text("a,y\n" + "\n".join(f"{k},{2**60 + k}" for k in range(30)))
+    with pytest.raises(ValueError, match=r"mine\.csv.*y holds"):
+        read_own_file(str(file))

@@ -315,3 +315,11 @@ def test_treelite() -> None:
     imported = treelite.sklearn.import_model(forest)
     found = treelite.gtil.predict(imported, cancer.data.astype(np.float32))
     np.testing.assert_allclose(np.squeeze(found), model.predict_proba(cancer.data), rtol=1e-6)
+
+
+def test_light_weights_are_weights() -> None:
+    X, y = np.arange(6.0)[:, np.newaxis], np.array([0, 1, 1, 0, 1, 1])
+    light = from_sklearn(DecisionTreeClassifier(max_depth=1).fit(X, y, sample_weight=np.full(6, 1e-9)))
+    plain = from_sklearn(DecisionTreeClassifier(max_depth=1).fit(X, y))
+    np.testing.assert_allclose(light.tree_.value, 1e-9 * plain.tree_.value, rtol=1e-12, atol=0)
+    assert light.loss_ == pytest.approx(1e-9 * plain.loss_)

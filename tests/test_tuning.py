@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -26,6 +27,7 @@ from codt import (
     verify,
 )
 from codt.path import PathSolver, SizeBounds, _from_the_ends
+from codt.proof import KnownBound
 from tests.support.instances import TASKS, random_instance, scaled
 from tests.support.oracle import Oracle
 
@@ -141,7 +143,7 @@ def test_costs_are_ordered_from_the_ends() -> None:
 def test_what_was_known_before_one_fit_is_forgotten_in_the_next() -> None:
     X, y = load_iris(return_X_y=True)
     model = OptimalTreeClassifier(max_depth=2)
-    model._fit(X, y, model._importance(), known_lower_bound=1000.0)  # false, so that its use shows
+    model._fit(X, y, model._importance(), known=KnownBound(1000.0, ends_search=True))  # false, so that its use shows
     assert model.n_expansions_ == 0
     model.fit(X, y)
     assert (model.status_, model.loss_) == ("optimal", 6)
@@ -170,9 +172,32 @@ def test_scores_and_choice_are_those_of_a_grid_search() -> None:
         assert tuned.cv_results_["mean_test_score"][index] == pytest.approx(score, rel=1e-12)
     assert tuned.best_score_ == pytest.approx(plain.best_score_, rel=1e-12)
     np.testing.assert_array_equal(tuned.predict(X), plain.predict(X))
-    assert tuned.n_searches_ < 5 * 12
+    assert tuned.n_searches_ == 5 * 12  # one for each setting, on four folds and on all of the data
     assert tuned.n_splits_ == 4
     assert tuned.cv_results_["rank_test_score"][tuned.best_index_] == 1
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_scores_are_those_of_separate_fits_on_the_same_folds(task: Any) -> None:
+    make = dict(zip(TREES, TUNED, strict=True))[task]
+    scoring = "accuracy" if task == "classification" else "neg_mean_absolute_error"
+    compared = 0
+    for seed in range(scaled(60)):
+        # Few values and few targets: many optimal trees for every setting.
+        rng = np.random.default_rng([43, seed, task == "regression"])
+        X = rng.integers(0, rng.choice([3, 6, 20]), size=(rng.integers(20, 60), rng.integers(1, 5))).astype(float)
+        y = rng.integers(0, 3 if task == "classification" else 6, len(X))
+        cv = KFold(3, shuffle=True, random_state=seed)
+        costs = None if seed % 3 else [0.0, 0.01, 1 / 32, 0.05, 0.1]
+        tuned = make(max_depths=[1, 2, 3], complexity_costs=costs, cv=cv, scoring=scoring).fit(X, y)
+        for index, params in enumerate(tuned.cv_results_["params"]):
+            for fold, (train, test) in enumerate(cv.split(X)):
+                alone = TREES[task](**params).fit(X[train], y[train])
+                score = get_scorer(scoring)(alone, X[test], y[test])
+                assert tuned.cv_results_[f"split{fold}_test_score"][index] == score, (seed, params, fold)
+                compared += 1
+            assert tuned.path_[index].estimator.tree_ == TREES[task](**params).fit(X, y).tree_, (seed, params)
+    assert compared > scaled(60) * 20
 
 
 @pytest.mark.parametrize("make", TUNED)

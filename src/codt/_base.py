@@ -18,13 +18,15 @@ from codt.outcome import Outcome, leaf_outcome
 from codt.presentation import PresentationMixin
 from codt.problem import Importance, prepare_problem
 from codt.progress import Progress, Watcher, live_line
-from codt.proof import reaches
+from codt.proof import KnownBound
 from codt.search import Search
 from codt.start import as_tree
 from codt.strategy import Strategy
 from codt.structure import decision_path, feature_importances
 from codt.tree import Tree
 from codt.validation import Floats, check_features
+
+NOTHING_KNOWN = KnownBound()
 
 
 def forget_fit(estimator: BaseEstimator) -> None:
@@ -122,16 +124,16 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
         y: ArrayLike,
         importance: Importance,
         initial_tree: object = None,
-        known_lower_bound: float = 0.0,
+        known: KnownBound = NOTHING_KNOWN,
     ) -> None:
         """Run the search and keep what it found.
 
-        What an earlier fit found is forgotten first: an estimator never mixes two fits. If other searches have proven a
-        lower bound on the optimum, this one need not go on once it has a tree that reaches it.
+        What an earlier fit found is forgotten first: an estimator never mixes two fits. What other searches have
+        proven of the optimum counts too.
         """
         forget_fit(self)
         refuse_booleans({option.name: getattr(self, option.name) for option in ESTIMATOR_OPTIONS})
-        outcome = self._run(X, y, importance, initial_tree, known_lower_bound, perf_counter())
+        outcome = self._run(X, y, importance, initial_tree, known, perf_counter())
         # The data have been checked; what is left is to record the number and the names of the features.
         if type(X) is np.ndarray:
             self.n_features_in_ = X.shape[1]
@@ -156,7 +158,7 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
         y: ArrayLike,
         importance: Importance,
         initial_tree: object,
-        known_lower_bound: float,
+        known: KnownBound,
         start: float,
     ) -> Outcome:
         limit = seconds_allowed(self.time_limit)
@@ -181,7 +183,7 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
         running = search
 
         def proven() -> bool:
-            return known_lower_bound > 0 and reaches(running.bounds.upper, known_lower_bound)
+            return known.ends_search and known.reached(running.bounds.upper)
 
         if self.warm_start:
             self._unfinished = (search, np.asarray(y).copy(), deepcopy(importance), options)
@@ -196,14 +198,14 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
                         max_expansions=self.max_expansions,
                         gap_limit=self.gap_limit,
                         n_jobs=self.n_jobs,
-                        poll=_either(proven, watcher) if known_lower_bound > 0 else watcher,
+                        poll=_either(proven, watcher) if known.ends_search else watcher,
                     )
             except KeyboardInterrupt:
                 if self.on_interrupt == "raise":
                     raise
             if watcher:
                 watcher.report_improvements()
-        return Outcome.of(search, known_lower_bound)
+        return Outcome.of(search, known)
 
     def _leaf(self, X: ArrayLike, y: ArrayLike, importance: Importance, stopped_by: str) -> Outcome:
         problem = prepare_problem(self._task, check_features(X), y, importance)

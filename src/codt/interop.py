@@ -210,7 +210,8 @@ def _tree_from(inner: Any, classification: bool) -> Tree:
         # scikit-learn keeps shares. Where no weights were given, they come from whole numbers.
         counts = values * weights[:, np.newaxis]
         whole = np.rint(counts)
-        values = whole if np.allclose(counts, whole, rtol=0, atol=1e-6) else counts
+        near = np.abs(counts - whole) <= 1e-9 * weights[:, np.newaxis]
+        values = whole if (weights == np.rint(weights)).all() and near.all() else counts
         loss = values.sum(axis=1) - values.max(axis=1)
     else:
         loss = np.maximum(inner.impurity * weights * values.shape[1], 0.0)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codt.options import Task
+from codt.precision import refuse_merged_values, refuse_moved_targets
 from codt.validation import Floats
 
 # With more distinct integers than this, a target is taken for a quantity rather than a label.
@@ -76,6 +77,14 @@ def read_own_file(name: str) -> tuple[Floats, NDArray[Any], Task]:
         )
     samples = np.ascontiguousarray(X.to_numpy(dtype=np.float64))
     integers = pd.api.types.is_integer_dtype(y)
-    if pd.api.types.is_float_dtype(y) or (integers and y.nunique() > MOST_INTEGER_CLASSES):
-        return samples, y.to_numpy(dtype=np.float64), "regression"
+    regression = pd.api.types.is_float_dtype(y) or (integers and y.nunique() > MOST_INTEGER_CLASSES)
+    targets: NDArray[Any] = y.to_numpy(dtype=np.float64) if regression else np.empty(0)
+    try:
+        refuse_merged_values(X, samples)
+        if regression:
+            refuse_moved_targets(y, targets)
+    except ValueError as error:
+        raise ValueError(f"name={name!r}: {error}") from error
+    if regression:
+        return samples, targets, "regression"
     return samples, np.unique(y.astype(str) if y.dtype == object else y, return_inverse=True)[1], "classification"

@@ -36,7 +36,7 @@ from codt._numbers import as_float, shown
 from codt.options import MAX_DEPTH
 from codt.outcome import leaf_outcome
 from codt.problem import prepare_problem
-from codt.proof import reaches
+from codt.proof import KnownBound, reaches
 from codt.search import absolute_penalty
 from codt.tree import Tree
 from codt.validation import check_features
@@ -147,7 +147,9 @@ class PathSolver:
         self._X = X
         self._y = y
         self._importance = estimator._importance()
-        self._problem = prepare_problem(estimator._task, check_features(X), y, self._importance)
+        #: The samples that were given.
+        self.samples = check_features(X)
+        self._problem = prepare_problem(estimator._task, self.samples, y, self._importance)
         leaf = leaf_outcome(self._problem, "interrupted", 0.0).tree
         self._leaf_loss = leaf.total_loss
         n_samples = len(self._problem.samples)
@@ -161,18 +163,21 @@ class PathSolver:
 
     def path(self, depths: Iterable[int], costs: Iterable[float] | None) -> list[PathPoint]:
         """Solve all combinations of depth limits and costs; without costs, those that matter for each depth limit."""
+        return self.solve_all(self.settings(depths, costs))
+
+    def settings(self, depths: Iterable[int], costs: Iterable[float] | None) -> list[tuple[int, float]]:
+        """Return all combinations of depth limits and costs, those that matter if there are no costs, in order."""
         given = None if costs is None else check_costs(costs)
-        return self.solve_all(
-            [(depth, cost) for depth in depths for cost in (self.costs_that_matter(depth) if given is None else given)]
+        return sorted(
+            (depth, cost) for depth in depths for cost in (self.costs_that_matter(depth) if given is None else given)
         )
 
     def solve_all(self, settings: Iterable[tuple[int, float]]) -> list[PathPoint]:
-        """Solve several settings: small depths first, and of each the outer costs before those between them."""
-        wanted = sorted(set(settings))
-        for depth in sorted({depth for depth, _ in wanted}):
-            for cost in _from_the_ends([cost for other, cost in wanted if other == depth]):
-                self.solve(depth, cost)
-        return [self._solved[setting] for setting in wanted]
+        """Solve several settings."""
+        wanted = set(settings)
+        for depth, cost in _in_order(wanted):
+            self.solve(depth, cost)
+        return [self._solved[setting] for setting in sorted(wanted)]
 
     def solve(self, depth: int, cost: float) -> PathPoint:
         """Fit the estimator with one setting, by a search where what is known already does not suffice."""
@@ -186,7 +191,7 @@ class PathSolver:
         model = clone(self._estimator).set_params(max_depth=depth, complexity_cost=cost, warm_start=False)
         # Of several optimal trees the known one has the fewest splits; a greedy one shall not come before it.
         model.set_params(greedy_start=self._estimator.greedy_start and not known)
-        model._fit(self._X, self._y, self._importance, start, bound)
+        model._fit(self._X, self._y, self._importance, start, KnownBound(bound, ends_search=True))
         model.set_params(greedy_start=self._estimator.greedy_start)
         point = PathPoint(depth, cost, model, searched=not known)
         self.n_searches += not known
@@ -194,6 +199,26 @@ class PathSolver:
         self._bounds.add(depth, model.penalty_, model.lower_bound_)
         self._add_to_pool(model.tree_)
         return point
+
+    def fit_all(self, settings: Iterable[tuple[int, float]]) -> dict[tuple[int, float], Any]:
+        """Fit the estimator with several settings, each as it would be fitted alone; see :meth:`fit`."""
+        return {(depth, cost): self.fit(depth, cost) for depth, cost in _in_order(settings)}
+
+    def fit(self, depth: int, cost: float) -> Any:
+        """Fit the estimator with one setting; where several trees are optimal, the result is that of a separate fit.
+
+        No tree is offered to the search. With whole numbers it ends once its tree reaches what others have proven: a
+        search takes no tree that is not better, so this is the tree that it would end with. Sums of floats may still
+        become better by a rounding error, and then another tree that is as good takes the place of the first.
+        """
+        model = clone(self._estimator).set_params(max_depth=depth, complexity_cost=cost, warm_start=False)
+        penalty = absolute_penalty(cost, self._problem)
+        exact = self._problem.counts_errors and penalty == math.floor(penalty)
+        known = KnownBound(self._bounds.at(depth, penalty), ends_search=exact)
+        model._fit(self._X, self._y, self._importance, known=known)
+        self._bounds.add(depth, model.penalty_, model.lower_bound_)
+        self.n_searches += 1
+        return model
 
     def costs_that_matter(self, depth: int) -> list[float]:
         """Return one complexity cost for every tree that is optimal at some cost.
@@ -319,6 +344,22 @@ def _listed(name: str, values: object) -> list[Any]:
     if not isinstance(values, Iterable) or isinstance(values, str):
         raise TypeError(f"{name}={values!r}: expected several numbers, for example [{values!r}].")
     return list(values)
+
+
+def _in_order(settings: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
+    """Order settings so that proofs help most: small depths first, and of each the outer costs before those between.
+
+    Examples
+    --------
+    >>> _in_order([(2, 0.1), (1, 0.0), (2, 0.0), (2, 0.3), (2, 0.1)])
+    [(1, 0.0), (2, 0.3), (2, 0.0), (2, 0.1)]
+    """
+    wanted = sorted(set(settings))
+    return [
+        (depth, cost)
+        for depth in sorted({depth for depth, _ in wanted})
+        for cost in _from_the_ends([cost for other, cost in wanted if other == depth])
+    ]
 
 
 def _from_the_ends(costs: Sequence[float]) -> list[float]:

@@ -51,8 +51,8 @@ floats; expected values that stay different. Subtract an offset from the column.
         if pair is not None:
             place = f"column {index}" + ("" if name is None else f" ({name!r})")
             raise ValueError(
-                f"X holds {_written(pair[0])} and {_written(pair[1])} in {place}, which are the same number in 64-bit floats;"
-                " expected values that stay different. Subtract an offset from the column."
+                f"X holds {_written(pair[0])} and {_written(pair[1])} in {place}, which are the same number in 64-bit"
+                " floats; expected values that stay different. Subtract an offset from the column."
             )
 
 
@@ -87,8 +87,8 @@ def refuse_moved_targets(y: object, targets: Floats, counted: Rows | None = None
         if abs(moves[moved] - moves[0]) > _SMALL_MOVE * np.ptp(floats):
             worst = max((0, moved), key=lambda row: abs(moves[row]))
             raise ValueError(
-                f"y holds {_written(held[worst])}, which is {_written(floats[worst])} in 64-bit floats: it moves by more than"
-                f" {_SMALL_MOVE:g} of the range of y. Subtract an offset from y."
+                f"y holds {_written(held[worst])}, which is {_written(floats[worst])} in 64-bit floats: it moves by"
+                f" more than {_SMALL_MOVE:g} of the range of y. Subtract an offset from y."
             )
 
 
@@ -178,7 +178,10 @@ def _moves(column: NDArray[Any], floats: Floats) -> NDArray[Any]:
 
 def _written(value: Any) -> str:
     """Return a number with all of its digits."""
-    return np.format_float_positional(value, trim="-") if isinstance(value, np.floating) else str(value)
+    if isinstance(value, np.floating):
+        exact = _exact(value)
+        return str(exact) if exact.denominator == 1 else np.format_float_positional(value, trim="-")
+    return str(value)
 
 
 def _exact(value: Any) -> Fraction:

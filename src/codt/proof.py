@@ -15,6 +15,25 @@ class Standing(NamedTuple):
     gap: float
 
 
+class KnownBound(NamedTuple):
+    """What other searches have proven of the optimum of this one.
+
+    Attributes
+    ----------
+    value : float
+        No tree has a lower objective.
+    ends_search : bool
+        Whether the search ends as soon as its tree reaches the bound.
+    """
+
+    value: float = 0.0
+    ends_search: bool = False
+
+    def reached(self, objective: float) -> bool:
+        """Whether a tree with this objective is proven to be optimal."""
+        return self.value > 0 and reaches(objective, self.value)
+
+
 def settle(stopped_by: str, lower_bound: float, objective: float) -> Standing:
     """Return what is proven of a tree.
 

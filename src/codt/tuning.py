@@ -26,7 +26,7 @@ from codt.options import check_options
 from codt.path import PathPoint, PathSolver, check_depths
 from codt.regressor import OptimalTreeRegressor
 from codt.tree import Tree
-from codt.validation import Floats
+from codt.validation import Floats, label_array
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -107,6 +107,8 @@ class BaseOptimalTreeCV(BaseEstimator):
         depths = check_depths(self.max_depths)
         whole = PathSolver(estimator, X, y)  # checks the data
         check_scoring(estimator, self.scoring)
+        if is_classifier(self) and (labels := label_array(y, whole.samples)).dtype.kind in "iu":
+            y = labels  # scikit-learn's scores take no objects for whole numbers
         X, y, groups = indexable(X, y, groups)
         try:
             folds = list(check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y, groups))
@@ -114,8 +116,10 @@ class BaseOptimalTreeCV(BaseEstimator):
             raise ValueError(f"cv={shown(self.cv)}: {error}") from error
         if not folds:
             raise ValueError(f"cv={shown(self.cv)} gives no folds; expected at least one.")
-        path = whole.path(depths, self.complexity_costs)
-        settings = [(point.max_depth, point.complexity_cost) for point in path]
+        settings = whole.settings(depths, self.complexity_costs)
+        # Of several optimal trees, on the folds and here, those that separate fits find.
+        models = whole.fit_all(settings)
+        path = [PathPoint(*setting, models[setting], searched=True) for setting in settings]
 
         # Threads will do: the search does not hold Python's lock.
         n_jobs = min(count_threads(self.n_jobs), len(folds))
@@ -219,8 +223,7 @@ _PARAMETERS = """estimator : {tree}, optional
     tree_ : Tree
         Its tree.
     n_searches_ : int
-        How many searches were needed for all settings, on the folds and on all of the data; the other trees were known
-        to be optimal from these.
+        How many searches were made for all settings, on the folds and on all of the data.
     n_splits_ : int
         The number of folds.
     n_features_in_ : int
@@ -307,15 +310,14 @@ def _score_fold(
 ) -> tuple[list[float], int]:
     """Return the score of every setting on one fold, and how many searches that took."""
     solver = PathSolver(estimator, _safe_indexing(X, train), _safe_indexing(y, train))
-    points = {(point.max_depth, point.complexity_cost): point for point in solver.solve_all(settings)}
+    models = solver.fit_all(settings)
     X_test, y_test = _safe_indexing(X, test), _safe_indexing(y, test)
     scorer = check_scoring(estimator, scoring)
     scores: dict[Tree, float] = {}
-    for setting in settings:
-        model = points[setting].estimator
+    for model in models.values():
         if model.tree_ not in scores:
             scores[model.tree_] = float(scorer(model, X_test, y_test))
-    return [scores[points[setting].estimator.tree_] for setting in settings], solver.n_searches
+    return [scores[models[setting].tree_] for setting in settings], solver.n_searches
 
 
 def _table(path: list[PathPoint], scores: Floats) -> dict[str, Any]:

@@ -42,11 +42,7 @@ def check_labels(y: object, X: Floats) -> tuple[Floats, NDArray[Any]]:
     >>> codes, classes.tolist()
     (array([1., 0., 1.]), ['a', 'b'])
     """
-    labels = as_column(y, X)
-    # A list of large whole numbers may have become one of floats, and scikit-learn knows no objects as labels but text.
-    listed = isinstance(y, (list, tuple)) and labels.dtype.kind == "f"
-    whole = whole_numbers(y if listed else labels) if listed or labels.dtype.kind == "O" else None
-    labels = labels if whole is None else whole
+    labels = label_array(y, X)
     missing = np.flatnonzero(~np.isfinite(labels)) if labels.dtype.kind == "f" else _missing_entries(labels)
     if len(missing):
         raise ValueError(
@@ -54,8 +50,8 @@ def check_labels(y: object, X: Floats) -> tuple[Floats, NDArray[Any]]:
             f" in row {missing[0]} (counted from 0)."
         )
     try:
-        # Numbers that may be continuous, or objects of any kind; whole numbers are in order, of any size.
-        if labels.dtype.kind not in "biuUS" and whole is None:
+        # Numbers that may be continuous, or objects of any kind; whole numbers of any size are labels.
+        if labels.dtype.kind not in "biuUS" and whole_numbers(labels) is None:
             check_classification_targets(labels)
         classes, codes = _encode(labels)
     except ValueError as error:
@@ -66,6 +62,21 @@ def check_labels(y: object, X: Floats) -> tuple[Floats, NDArray[Any]]:
     if len(classes) > MOST_CLASSES:
         raise ValueError(f"y holds {len(classes)} classes; expected at most {MOST_CLASSES}.")
     return codes.astype(np.float64), classes
+
+
+def label_array(y: object, X: Any) -> NDArray[Any]:
+    """Return labels as a vector of what they are: whole numbers of any size as such.
+
+    Examples
+    --------
+    >>> label_array([2**63, 2**63 + 1], np.zeros((2, 1))).dtype
+    dtype('uint64')
+    """
+    labels = as_column(y, X)
+    # A list of large whole numbers may have become one of floats, and an array of objects may hold whole numbers.
+    listed = isinstance(y, (list, tuple)) and labels.dtype.kind == "f"
+    whole = whole_numbers(y if listed else labels) if listed or labels.dtype.kind == "O" else None
+    return labels if whole is None else whole
 
 
 def _encode(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -260,7 +271,7 @@ def _without_extension(y: Any) -> Any:
     return y.to_numpy(dtype=plain)
 
 
-def as_column(y: object, X: Floats) -> NDArray[Any]:
+def as_column(y: object, X: Any) -> NDArray[Any]:
     """Return the labels or targets as a vector of what they are, one entry for each sample.
 
     Examples
