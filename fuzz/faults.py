@@ -96,7 +96,7 @@ FAULTS = (
         "a wrong weight share",
         "src/codt/problem.py",
         "float(min_weight_fraction_leaf * self.weights.sum())",
-        "float(0.9 * min_weight_fraction_leaf * self.weights.sum())",
+        "float(0.5 * min_weight_fraction_leaf * self.weights.sum())",
     ),
     Fault(
         "a wrong merge of equal rows",
