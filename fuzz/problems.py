@@ -23,7 +23,7 @@ MANY_VALUES = (127, 128, 129, 130, 192, 254, 255, 256, 257, 258, 600)
 def random_data(rng: Rng) -> Data:
     """Return a random problem; half of them have numbers that are plain, so that nothing hides what else is wrong."""
     plain = bool(rng.random() < 0.5)
-    shape = rng.choice(["small", "repeated", "many", "chain", "wide"], p=[0.83, 0.06, 0.01, 0.05, 0.05])
+    shape = rng.choice(["small", "repeated", "many", "chain", "wide"], p=[0.75, 0.07, 0.01, 0.07, 0.10])
     if shape in ("repeated", "many"):
         return _repeated(rng, int(rng.choice(SAMPLE_LIMITS if shape == "repeated" else MANY_SAMPLES)), plain)
     if shape == "chain":
