@@ -8,7 +8,7 @@ SOURCES := $(shell find src engine -type f -not -path '*/__pycache__/*') CMakeLi
 BUILD_REQUIRES := "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 PIP_INSTALL = bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test fuzz mutants lint format sanitize bench bench-anytime bench-kernels bench-weights docs figures wheel clean
+.PHONY: demo test fuzz fuzz-sanitize mutants lint format sanitize bench bench-anytime bench-kernels bench-weights docs figures wheel clean
 
 demo: .venv/.installed
 	.venv/bin/python -m codt.demo
@@ -20,6 +20,13 @@ test: .venv-test/.installed
 # Random problems against an exact oracle: make fuzz SECONDS=3600 SEED=7 JOBS=2; more options in ARGS.
 fuzz: .venv-test/.installed
 	.venv-test/bin/python -m fuzz --seconds $(or $(SECONDS),60) --seed $(or $(SEED),0) --jobs $(or $(JOBS),2) $(ARGS)
+
+# The same under AddressSanitizer and UndefinedBehaviorSanitizer, which take their time.
+fuzz-sanitize: .venv-sanitize/.installed
+	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
+	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc \
+	.venv-sanitize/bin/python -m fuzz --patience 120 \
+		--seconds $(or $(SECONDS),60) --seed $(or $(SEED),0) --jobs $(or $(JOBS),2) $(ARGS)
 
 # Plants faults in a copy of the sources, one at a time, and measures how long the fuzzer takes to find each.
 mutants: .venv-test/.installed

@@ -33,6 +33,8 @@ class Data:
         As the estimators take them.
     class_weight : list of (label, weight), "balanced" or None
         As pairs, because JSON's keys are texts.
+    integers : bool
+        Whether the samples are whole numbers of 64 bits.
     oracle : {"sets", "wide", "none"}
         Which oracle can solve it: by sets of rows, by sorted columns (up to depth two), or none.
     """
@@ -47,6 +49,7 @@ class Data:
     cost_matrix: list[list[float]] | None = None
     sample_costs: list[list[float]] | None = None
     criterion: str = "squared_error"
+    integers: bool = False
     oracle: str = "sets"
 
     def rows(self) -> NDArray[np.intp]:
@@ -56,9 +59,9 @@ class Data:
             order = np.random.default_rng(self.shuffle).permutation(order)
         return order
 
-    def samples(self) -> Floats:
+    def samples(self) -> NDArray[Any]:
         """Return the samples as an array."""
-        return np.array(self.X, dtype=np.float64)[self.rows()]
+        return np.array(self.X, dtype=np.int64 if self.integers else np.float64)[self.rows()]
 
     def targets(self) -> NDArray[Any]:
         """Return the targets as an array."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +13,7 @@ from fuzz import contract
 from fuzz.case import Floats
 from fuzz.exact import as_float
 from fuzz.judge import Failure, Judge, Optimum, Worth
+from fuzz.kernels import KERNELS
 
 
 def check_penalty(judge: Judge, options: dict[str, Any], penalty: float) -> None:
@@ -125,6 +127,16 @@ def check_status(search: codt.Search, status: str, given: dict[str, Any], expans
         raise Failure("status", f"{status!r}, complete={search.complete}")
     if given.get("max_expansions") is not None and expansions > given["max_expansions"]:
         raise Failure("expansions", f"{expansions} expansions, max_expansions={given['max_expansions']}")
+
+
+def check_kernels(search: codt.Search, finished: Callable[[str], codt.Search]) -> None:
+    """Check that all instruction sets but the scalar one find the same tree, in as many steps."""
+    if not search.complete:
+        return
+    for kernel in KERNELS[2:]:
+        other = finished(kernel)
+        if (other.incumbent, other.n_expansions) != (search.incumbent, search.n_expansions):
+            raise Failure("kernels", f"{kernel} finds another tree, or in {other.n_expansions} expansions")
 
 
 def check_fitted(judge: Judge, options: dict[str, Any], model: Any, known: float | None = None) -> None:

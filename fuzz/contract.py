@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
 
 from fuzz.exact import Exact
@@ -12,10 +13,10 @@ UNSAID = Fraction(1, 10**11)
 MOST = Fraction(1, 10**9)
 #: What a reported number may be off by, as a part of itself and as a part of the root's loss.
 REPORTED = Fraction(1, 10**12)
+#: Less than any number that 64-bit floats hold with all their digits.
+LEAST = Fraction(sys.float_info.min)
 #: What is short of a limit by this part of it is enough.
 ROUNDING = Fraction(1, 10**12)
-#: Losses below this are nothing: squares of numbers that small vanish in 64-bit floats.
-NOTHING = Fraction(1, 10**280)
 
 
 def excess(exact: Exact, penalty: float, optimum: Fraction, tolerance: float | None) -> Fraction:
@@ -38,7 +39,7 @@ def excess(exact: Exact, penalty: float, optimum: Fraction, tolerance: float | N
     own = UNSAID * root if tolerance is None else Fraction(tolerance)
     # Weights that differ by many orders of magnitude make sums of squares that no float can tell apart.
     summed = exact.kind == "weighted-squared-error" or (exact.kind == "absolute-error" and exact.weighted)
-    return max(NOTHING, min(own, MOST * (root if summed else optimum)))
+    return max(LEAST, min(own, MOST * (root if summed else optimum)))
 
 
 def bound_slack(exact: Exact, penalty: float, optimum: Fraction, tolerance: float | None) -> Fraction:
@@ -51,7 +52,7 @@ def reported_slack(exact: Exact, number: Fraction) -> Fraction:
     """Return what a loss or an objective may be off by when it is read as a float."""
     if exact.whole and number.denominator & (number.denominator - 1) == 0 and number * exact.cost_scale % 1 == 0:
         return Fraction(0)  # a sum of whole numbers: a float holds it
-    return REPORTED * (abs(number) + exact.value(exact.root))
+    return REPORTED * (abs(number) + exact.value(exact.root)) + LEAST
 
 
 def decrease_slack(exact: Exact, penalty: float, decrease: float, tolerance: float | None) -> Fraction:

@@ -67,9 +67,9 @@ class Exact:
         weights = _row_weights(data, codes, repeat)
         costs = _row_costs(data, codes, weights)
         kept = [i for i in range(len(data.X)) if (weights is None or weights[i] > 0) and repeat[i] > 0]
-        rows = np.array([data.X[i] for i in kept], dtype=np.float64).reshape(len(kept), -1)
+        rows = np.array([data.X[i] for i in kept], dtype=np.int64 if data.integers else np.float64)
         #: The atoms, and the atom of every row of the data (-1 for one that is left out).
-        self.X, inverse = np.unique(rows + 0.0, axis=0, return_inverse=True)
+        self.X, inverse = np.unique(rows + rows.dtype.type(0), axis=0, return_inverse=True)
         self.n_atoms = len(self.X)
         self.atom_of = np.full(len(data.X), -1)
         self.atom_of[kept] = np.ravel(inverse)

@@ -6,13 +6,14 @@ import warnings
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
+from time import sleep
 from typing import Any
 
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import codt
 from fuzz.case import Case, Data, Run
-from fuzz.checks import check_fitted, check_search, check_status
+from fuzz.checks import check_fitted, check_kernels, check_search, check_status
 from fuzz.conversions import convert
 from fuzz.judge import Failure, Judge, search_arguments
 from fuzz.paths import run_cv, run_path
@@ -48,6 +49,20 @@ class Stopper:
             return True
         self._left -= 1
         return False
+
+
+class Slow:
+    """A heuristic that takes its time at first: a poll, which comes every 20 ms, then finds a small search at work."""
+
+    def __init__(self, calls: int) -> None:
+        self._left = calls
+
+    def __call__(self, lower_bound: float, support: float, *_: float) -> float:
+        """Prefer small nodes of low bounds."""
+        if self._left > 0:
+            self._left -= 1
+            sleep(0.002)
+        return lower_bound + support
 
 
 def run_case(case: Case, judge: Judge | None = None) -> None:
@@ -110,6 +125,8 @@ def _strategy(parts: dict[str, Any]) -> codt.Strategy:
         name, *numbers = parts["heuristic"]
         if name == "linear":
             heuristic = codt.Heuristic.linear(lower_bound=numbers[0], support=numbers[1])
+        elif name == "slow":
+            heuristic = codt.Heuristic.function(Slow(numbers[0]))
         else:
             heuristic = getattr(codt.Heuristic, name)()
     return codt.Strategy("own", parts["priority"], parts["left_right"], parts["threshold"], heuristic)
@@ -167,7 +184,9 @@ def _attempt_search(case: Case, judge: Judge | None) -> None:
     check_search(judge, options, search)
     for name, given in run.calls:
         before = search.n_expansions
-        if name == "offer":
+        if name == "kernels":
+            check_kernels(search, lambda kernel: _finished(case, kernel))
+        elif name == "offer":
             tree = _initial(case, given)
             if tree is None:
                 return
@@ -181,9 +200,16 @@ def _attempt_search(case: Case, judge: Judge | None) -> None:
                 status = search.step(**arguments) if name == "step" else search.run(**arguments)
             except Refused as error:
                 raise Failure("raised", f"{type(error).__name__}: {error}") from error
-            limits = {"max_expansions": arguments["n_expansions"]} if name == "step" else arguments
+            limits = {"max_expansions": arguments.get("n_expansions", 1)} if name == "step" else arguments
             check_status(search, status, limits, search.n_expansions - before, stopper.asked)
         check_search(judge, options, search)
+
+
+def _finished(case: Case, kernel: str) -> codt.Search:
+    """Return a search of the same kind that has run to its end on another instruction set."""
+    search = codt.Search(**search_arguments(case.data), **{**resolve(case.run.options), "kernel": kernel})
+    search.run()
+    return search
 
 
 def _initial(case: Case, wanted: dict[str, Any]) -> Any:
@@ -250,7 +276,8 @@ def _attempt_cv(case: Case, judge: Judge | None) -> None:
     ((_, given),) = case.run.calls
     model = make_model(case.data, resolve(case.run.options))
     if judge is not None:
-        _guarded(lambda: run_cv(model, case, given), case)
+        # A fold may be too narrow to be solved where all of the data are not.
+        _guarded(lambda: run_cv(model, case, given), case, allowed=case.data.task == "regression")
 
 
 _ATTEMPTS: dict[str, Callable[[Case, Judge | None], None]] = {

@@ -96,7 +96,7 @@ FAULTS = (
         "a wrong weight share",
         "src/codt/problem.py",
         "float(min_weight_fraction_leaf * self.weights.sum())",
-        "float(0.9 * min_weight_fraction_leaf * self.weights.sum())",
+        "float(0.5 * min_weight_fraction_leaf * self.weights.sum())",
     ),
     Fault(
         "a wrong merge of equal rows",
@@ -117,10 +117,10 @@ FAULTS = (
         "    if (objective < node.incumbent) {\n",
     ),
     Fault(
-        "the wrong side of a block is walked",
+        "a running total that is not kept",
         "engine/terminal/squared_error_scan.cpp",
-        "                        walk<true, false>(stream, begin, block, bucket, y, total);\n",
-        "                        walk<false, true>(stream, begin, block, bucket, y, total);\n",
+        "                total += y[id];\n",
+        "",
     ),
     Fault(
         "a gap limit that is too wide",

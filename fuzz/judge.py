@@ -173,7 +173,9 @@ class _Visit:
             return leaf, 0
         if depth >= rules.depth:
             raise Failure("limits", f"node {node} splits at depth {depth}, max_depth={rules.depth}")
-        left = atoms & (exact.X[:, feature] <= tree.threshold[node])
+        threshold = float(tree.threshold[node])
+        # Python compares whole numbers and floats exactly, NumPy does not.
+        left = atoms & np.array([value <= threshold for value in exact.X[:, feature].tolist()])
         right = atoms & ~left
         if not left.any() or not right.any():
             raise Failure("tree", f"node {node} sends all samples to one side")

@@ -23,7 +23,7 @@ MANY_VALUES = (127, 128, 129, 130, 192, 254, 255, 256, 257, 258, 600)
 def random_data(rng: Rng) -> Data:
     """Return a random problem; half of them have numbers that are plain, so that nothing hides what else is wrong."""
     plain = bool(rng.random() < 0.5)
-    shape = rng.choice(["small", "repeated", "many", "chain", "wide"], p=[0.83, 0.06, 0.01, 0.05, 0.05])
+    shape = rng.choice(["small", "repeated", "many", "chain", "wide"], p=[0.75, 0.07, 0.01, 0.07, 0.10])
     if shape in ("repeated", "many"):
         return _repeated(rng, int(rng.choice(SAMPLE_LIMITS if shape == "repeated" else MANY_SAMPLES)), plain)
     if shape == "chain":
@@ -32,8 +32,12 @@ def random_data(rng: Rng) -> Data:
     if shape == "wide":
         return _wide(rng)
     n = int(rng.choice([*range(1, 13)], p=np.array([1, 2, 3, 5, 7, 9, 9, 9, 9, 9, 5, 4]) / 72))
-    X = values.features(rng, n, int(rng.choice([1, 2, 3, 4], p=[0.25, 0.4, 0.25, 0.1])), plain)
-    return _problem(rng, X, "sets", plain)
+    p = int(rng.choice([1, 2, 3, 4], p=[0.25, 0.4, 0.25, 0.1]))
+    data = _problem(rng, values.features(rng, n, p, plain), "sets", plain)
+    if rng.random() < 0.02:  # whole numbers, some of them beyond what floats can tell apart
+        start = int(rng.choice([0, -(2**53), 2**53 - 3, 2**60]))
+        data = replace(data, integers=True, X=[[start + int(v) for v in row] for row in rng.integers(0, n, (n, p))])
+    return data
 
 
 def _problem(rng: Rng, X: Floats, oracle: str, plain: bool) -> Data:

@@ -28,8 +28,10 @@ NAMED = re.compile(
 DEFAULTED = {"complexity_cost", "min_samples_leaf", "min_weight_fraction_leaf", "max_leaf_nodes", "min_loss_decrease"}
 
 
-def may_refuse(data: Data) -> bool:
+def may_refuse(data: Data) -> bool:  # noqa: PLR0911 - a reason each
     """Tell whether the data are so extreme that they may be refused."""
+    if data.integers and max(abs(value) for row in data.X for value in row) > 2**53:
+        return True
     repeat = np.ones(len(data.X)) if data.repeat is None else np.array(data.repeat)
     weights, costs = _numbers(data)
     for numbers in (weights, costs):

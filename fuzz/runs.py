@@ -61,7 +61,7 @@ def random_rules(rng: Rng, data: Data, exact: Exact) -> dict[str, Any]:
         )
         if count > 100 and rng.random() < 0.5:
             rules["min_samples_leaf"] = int(rng.integers(2, count // 3))
-    if rng.random() < 0.15:
+    if rng.random() < (0.25 if exact.weighted else 0.1):
         rules["min_weight_fraction_leaf"] = float(rng.choice([0.05, 0.1, 0.125, 0.25, 0.3, 0.5]))
     if rng.random() < 0.3:
         most = min(exact.n_atoms, 2**depth)
@@ -102,6 +102,8 @@ def _random_run(rng: Rng, data: Data, rules: dict[str, Any]) -> Run:
         options |= random_ways(rng)
         if rng.random() < 0.4:
             options["kernel"] = str(rng.choice(KERNELS))
+        if rng.random() < (0.5 if data.oracle == "wide" else 0.1):
+            return Run("search", _repeatable(options), [["run", {}], ["kernels", {}]])
         return Run("search", options, _search_calls(rng, rules))
     if kind == "path":
         costs = None if rng.random() < 0.5 else [float(c) for c in rng.choice([0.0, 0.01, 0.05, 0.1, 0.3], 3)]
@@ -124,6 +126,12 @@ def _random_run(rng: Rng, data: Data, rules: dict[str, Any]) -> Run:
     if rng.random() < (0.3 if not large else 0.05):
         calls += [[name, {}] for name in rng.permutation(CONVERSIONS)[: rng.integers(1, 5)].tolist()]
     return Run("fit", options, calls)
+
+
+def _repeatable(options: dict[str, Any]) -> dict[str, Any]:
+    """Return options with which every search takes the same steps: no clock, no chance, vector kernels."""
+    chosen = {name: value for name, value in options.items() if name not in ("kernel", "memory_limit")}
+    return {**chosen, "primal_heuristics": False, "random_state": 1}
 
 
 def random_ways(rng: Rng) -> dict[str, Any]:
@@ -159,6 +167,7 @@ def random_strategy(rng: Rng) -> Any:
     own["threshold"] = str(rng.choice(["midpoint", "lowest-discrepancy"]))
     if "heuristic" in priority or left_right == "heuristic":
         kinds: list[list[Any]] = [["curiosity"], ["random"], ["discrepancy"]]
+        kinds.append(["slow", int(rng.choice([0, 0, 15, 40]))])
         kinds.append(["linear", float(rng.integers(-1, 3)), float(rng.integers(-1, 3))])
         own["heuristic"] = kinds[rng.integers(len(kinds))]
     return own

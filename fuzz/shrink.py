@@ -102,7 +102,7 @@ def _simpler_values(data: Data) -> Iterator[Data]:
     X = np.array(data.X)
     for j in range(X.shape[1]):
         ranks = X.copy()
-        ranks[:, j] = np.unique(X[:, j], return_inverse=True)[1].ravel()
+        ranks[:, j] = np.unique(X[:, j], return_inverse=True)[1].ravel() + (X[:, j].min() if data.integers else 0)
         yield replace(data, X=ranks.tolist())
     if data.repeat is not None:
         for i, count in enumerate(data.repeat):
