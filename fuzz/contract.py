@@ -19,7 +19,7 @@ LEAST = Fraction(sys.float_info.min)
 ROUNDING = Fraction(1, 10**12)
 
 
-def excess(exact: Exact, penalty: float, optimum: Fraction, tolerance: float | None) -> Fraction:
+def excess(exact: Exact, penalty: float, scale: Fraction, tolerance: float | None) -> Fraction:
     """Return by how much the objective of a tree that is called optimal may exceed the optimum.
 
     Parameters
@@ -28,8 +28,8 @@ def excess(exact: Exact, penalty: float, optimum: Fraction, tolerance: float | N
         The problem.
     penalty : float
         The penalty for a split.
-    optimum : Fraction
-        The least objective.
+    scale : Fraction
+        The least objective, plus the least decrease of the loss that makes a split: smaller ones do not count.
     tolerance : float, optional
         What the search says that it takes for equal.
     """
@@ -39,13 +39,13 @@ def excess(exact: Exact, penalty: float, optimum: Fraction, tolerance: float | N
     own = UNSAID * root if tolerance is None else Fraction(tolerance)
     # Weights that differ by many orders of magnitude make sums of squares that no float can tell apart.
     summed = exact.kind == "weighted-squared-error" or (exact.kind == "absolute-error" and exact.weighted)
-    return max(LEAST, min(own, MOST * (root if summed else optimum)))
+    return max(LEAST, min(own, MOST * (root if summed else scale)))
 
 
-def bound_slack(exact: Exact, penalty: float, optimum: Fraction, tolerance: float | None) -> Fraction:
+def bound_slack(exact: Exact, penalty: float, scale: Fraction, tolerance: float | None) -> Fraction:
     """Return by how much a lower bound may exceed the optimum, or the reported objective may lie below it."""
-    allowed = excess(exact, penalty, optimum, tolerance)
-    return allowed if exact.whole and penalty == 0 else allowed + reported_slack(exact, optimum)
+    allowed = excess(exact, penalty, scale, tolerance)
+    return allowed if exact.whole and penalty == 0 else allowed + reported_slack(exact, scale)
 
 
 def reported_slack(exact: Exact, number: Fraction) -> Fraction:

@@ -30,6 +30,11 @@ class Failure(Exception):  # noqa: N818 - what a check found
         return (Failure, (self.check, self.message))
 
 
+def least_decrease(options: dict[str, Any]) -> Fraction:
+    """Return what a split has to save."""
+    return Fraction(options.get("min_loss_decrease", 0.0))
+
+
 @dataclass(frozen=True)
 class Optimum:
     """The least objective: of the trees that keep to the rules beyond doubt, and of those that do but for rounding."""
@@ -64,7 +69,7 @@ class Judge:
         """Return the rules that options stand for; in doubt within rounding a tree is allowed, or not."""
         exact = self.exact
         sign = -1 if lenient else 1
-        decrease = Fraction(options.get("min_loss_decrease", 0.0))
+        decrease = least_decrease(options)
         if decrease:
             decrease += sign * contract.decrease_slack(exact, penalty, float(decrease), tolerance)
         samples, weight = self._leaf_limits(options, lenient=lenient)
@@ -123,11 +128,11 @@ class Judge:
 
     def excess(self, options: dict[str, Any], penalty: float, optimum: Fraction) -> Fraction:
         """Return by how much the tree that is called optimal may be worse than the optimum."""
-        return contract.excess(self.exact, penalty, optimum, self.tolerance(options))
+        return contract.excess(self.exact, penalty, optimum + least_decrease(options), self.tolerance(options))
 
     def bound_slack(self, options: dict[str, Any], penalty: float, optimum: Fraction) -> Fraction:
         """Return by how much a bound may be on the wrong side of the optimum."""
-        return contract.bound_slack(self.exact, penalty, optimum, self.tolerance(options))
+        return contract.bound_slack(self.exact, penalty, optimum + least_decrease(options), self.tolerance(options))
 
     def worth(self, tree: codt.Tree, options: dict[str, Any], penalty: float) -> Worth:
         """Return what a tree is worth, from its splits alone; check its limits and what it says of its nodes."""

@@ -20,8 +20,10 @@ struct Targets {
     double weight(std::size_t row) const { return weights.empty() ? 1.0 : weights[row]; }
 };
 
-// The square of a range of targets, times a weight, must not be smaller: it would lose its digits.
-inline constexpr double least_square = 0x1p-960;
+// The square of a range of targets must not be smaller, nor that times a weight (of which a unit is 2^-53):
+// they would lose their digits.
+inline constexpr double least_square = 0x1p-1000;
+inline constexpr double least_weighted_square = 0x1p-965;
 
 // The class codes, checked.
 std::vector<std::uint16_t> class_codes(const Targets& targets);

@@ -289,7 +289,7 @@ std::unique_ptr<Objective> make_weighted_squared_error(const Targets& targets) {
         throw std::invalid_argument(
             "y: expected targets whose weighted squared errors fit a 64-bit float, got a range of " +
             std::to_string(widest));
-    if (widest > 0 && std::min(1.0, lightest) * widest * widest < least_square)
+    if (widest > 0 && std::min(1.0, lightest) * widest * widest < least_weighted_square)
         throw std::invalid_argument(
             "y: expected targets whose weighted squared errors do not vanish in a 64-bit float, got a range or "
             "weights that are too small");

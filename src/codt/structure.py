@@ -86,7 +86,9 @@ def loss_unit(tree: Tree) -> str:
     wrong = tree.weight - tree.value[np.arange(tree.node_count), tree.label]
     if not (np.abs(tree.loss - wrong) <= 1e-9 * tree.weight).all():
         return "cost"
-    return "misclassified" if np.array_equal(tree.weight, tree.n_samples) else "misclassified, by weight"
+    # Weights may add up to the number of samples, as balanced ones do: counts are whole numbers everywhere.
+    counts = np.array_equal(tree.weight, tree.n_samples) and np.array_equal(tree.value, np.rint(tree.value))
+    return "misclassified" if counts else "misclassified, by weight"
 
 
 def loss_unit_of(model: Any) -> str:
