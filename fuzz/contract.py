@@ -15,6 +15,8 @@ MOST = Fraction(1, 10**9)
 REPORTED = Fraction(1, 10**12)
 #: Less than any number that 64-bit floats hold with all their digits.
 LEAST = Fraction(sys.float_info.min)
+#: The part of the root's loss below which nothing counts.
+VANISHING = Fraction(1, 10**30)
 #: What is short of a limit by this part of it is enough.
 ROUNDING = Fraction(1, 10**12)
 
@@ -39,7 +41,7 @@ def excess(exact: Exact, penalty: float, optimum: Fraction, tolerance: float | N
     own = UNSAID * root if tolerance is None else Fraction(tolerance)
     # Weights that differ by many orders of magnitude make sums of squares that no float can tell apart.
     summed = exact.kind == "weighted-squared-error" or (exact.kind == "absolute-error" and exact.weighted)
-    return max(LEAST, min(own, MOST * (root if summed else optimum)))
+    return max(VANISHING * root, min(own, MOST * (root if summed else optimum)))
 
 
 def bound_slack(exact: Exact, penalty: float, optimum: Fraction, tolerance: float | None) -> Fraction:
