@@ -135,9 +135,9 @@ FAULTS = (
         "        if (2 * below_weight_ > weight_ && previous_[at(median_)] != none) step_down();\n",
     ),
     Fault(
-        "a bound of the trace that is too high",
-        "engine/search/backpropagate.cpp",
-        "    const double splits = std::min(node.children.closed_lower(), node.children.min_lower());\n",
-        "    const double splits = node.children.min_lower();\n",
+        "a trace that is ahead of the proof",
+        "engine/search/search.cpp",
+        "std::max(0.0, std::min(root_.lower, root_.incumbent) - settings_.tolerance)",
+        "std::max(0.0, (root_.lower + root_.incumbent) / 2 - settings_.tolerance)",
     ),
 )

@@ -36,10 +36,10 @@ PLAIN = Case(XOR, Run("fit", {"max_depth": 2}, [["fit", {}]]))
 
 
 def test_a_slice_of_the_fuzzer() -> None:
-    tally = fuzz(Plan(seed=14, problems=scaled(900), jobs=1, shrink_seconds=5.0))
+    tally = fuzz(Plan(seed=14, problems=scaled(1600), jobs=1, shrink_seconds=5.0))
     texts = [f"{found.check}: {found.message}\n{as_python(found.case)}" for found in tally.findings.values()]
     assert not texts, "\n\n".join(texts)
-    assert tally.problems == scaled(900)
+    assert tally.problems == scaled(1600)
     assert tally.runs > tally.problems
 
 
