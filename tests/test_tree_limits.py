@@ -253,3 +253,47 @@ def test_the_command_line(tmp_path: Path) -> None:
     assert CliRunner().invoke(app, [*arguments, "--min-loss-decrease", "60"]).exit_code == 0
     assert from_json(model.read_text()).get_n_leaves() == 1
     assert CliRunner().invoke(app, [*arguments, "--max-leaf-nodes", "0"]).exit_code != 0
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_primal_heuristics_keep_to_the_number_of_leaves(n_jobs: int) -> None:
+    """Nearly as many leaves as samples: a subtree of depth one may have fewer leaves than two."""
+    for seed in range(scaled(40)):
+        rng = np.random.default_rng([10, seed])
+        n = int(rng.integers(7, 13))
+        X, y = rng.normal(size=(n, 2)), rng.integers(-20, 20, (n, 2)).astype(np.float64)
+        leaves = int(rng.integers(n // 2, n))
+        strategy, terminal = rng.choice(["dfs-blossom", "bfs-curiosity"]), rng.choice(["leaf", "depth-two"])
+        fits = [
+            OptimalTreeRegressor(
+                max_depth=int(4 + seed % 2), max_leaf_nodes=leaves, primal_heuristics=primal, n_jobs=n_jobs,
+                strategy=str(strategy), terminal=str(terminal), random_state=seed,
+            ).fit(X, y)
+            for primal in (True, False)
+        ]  # fmt: skip
+        for model in fits:
+            assert model.status_ == "optimal"
+            assert model.tree_.n_leaves <= leaves
+            assert verify(model, X, y).ok
+            assert (np.diff(model.trace_[:, 2]) >= 0).all()
+        assert np.isclose(fits[0].loss_, fits[1].loss_, rtol=1e-12)
+
+
+@pytest.mark.parametrize("decrease", [0.1, 1.0, 100.0, 1500.0, 5000.0])
+def test_a_least_decrease_holds_beside_an_outlier(decrease: float) -> None:
+    """One target makes the loss of a leaf 1e12: what a split saves still counts to the last digit."""
+    X = np.arange(3000.0)[:, np.newaxis]
+    y = (np.arange(3000) % 2).astype(np.float64)
+    y[-1] = 1e6
+    model = OptimalTreeRegressor(max_depth=2, min_loss_decrease=decrease).fit(X, y)
+    tree = model.tree_
+
+    def objective(node: int) -> float:
+        if tree.feature[node] < 0:
+            return float(tree.loss[node])
+        return objective(int(tree.left[node])) + objective(int(tree.right[node]))
+
+    for node in np.flatnonzero(tree.feature >= 0):
+        assert tree.loss[node] - objective(int(node)) >= decrease * (1 - 1e-9)
+    assert model.status_ == "optimal"
+    assert verify(model, X, y).ok

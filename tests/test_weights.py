@@ -357,3 +357,15 @@ def test_limits_larger_than_the_data_leave_a_leaf() -> None:
     model = OptimalTreeClassifier(min_samples_leaf=10**12).fit([[1.0], [2.0], [3.0]], [0, 1, 1])
     assert model.tree_.node_count == 1
     assert model.status_ == "optimal"
+
+
+def test_lower_bounds_never_fall_with_weights_and_penalties() -> None:
+    for seed in range(scaled(300)):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(8, 20))
+        X, y = rng.integers(0, 10, (n, 6)).astype(np.float64), rng.integers(0, 5, n)
+        weights = rng.integers(1, 20000, n).astype(np.float64)
+        search = Search(X, y, task="classification", sample_weight=weights, max_depth=2, complexity_cost=0.05)
+        assert search.run() == "optimal"
+        assert (np.diff(search.trace[:, 2]) >= 0).all()
+        assert (np.diff(search.trace[:, 3]) <= 0).all()
