@@ -126,3 +126,14 @@ def test_checks_are_made_of_the_samples_that_count() -> None:
         OptimalTreeClassifier().fit(
             X, [0, 1, 0, 1], sample_weight=[0, 0, 1, 1], sample_costs=[[0, 1]] * 2 + [[0, 0]] * 2
         )
+
+
+@pytest.mark.parametrize("weights", [None, [1, 1, 1000, 1e6] * 3])
+def test_targets_far_from_zero(weights: Any) -> None:
+    y = np.array([0.375, 0.375, 1.75, 1.5] * 3)
+    features = np.arange(12.0)[:, np.newaxis]
+    near = OptimalTreeRegressor(max_depth=1, complexity_cost=0.01).fit(features, y, sample_weight=weights)
+    far = OptimalTreeRegressor(max_depth=1, complexity_cost=0.01).fit(features, y + 1e15, sample_weight=weights)
+    assert verify(far, features, y + 1e15, weights, enumerate_trees=True).ok
+    assert far.objective_ == pytest.approx(near.objective_, rel=1e-14)
+    assert far.penalty_ == pytest.approx(near.penalty_, rel=1e-14)

@@ -127,7 +127,7 @@ class Problem:
         """The weight of all samples; their number, if they have none."""
         return float(len(self.targets)) if self.weights is None else exact_sum(self.weights)
 
-    @property
+    @cached_property
     def scale(self) -> float:
         """The unit of the complexity cost: the most that a tree can lose, or the error of the best leaf."""
         if self.costs is not None:
