@@ -74,15 +74,23 @@ double Search::margin() const {
 
 // Whether the numbers tell trees around this objective (internal unit) apart well enough.
 bool Search::tells_apart(double objective) const {
-    return 2 * margin() <= wanted_precision * objective;
+    return 2 * margin() <= wanted_precision * objective &&
+           2 * objective_->distortion() <= wanted_precision_of_numbers * objective;
+}
+
+// The incumbent and its real objective, where the search's own numbers are not good enough. Splits that seemed
+// to save enough because of rounding are taken back.
+KeptTree Search::real_incumbent() const {
+    const FlatTree tree = read_out(root_.solution, *data_, *objective_, settings_);
+    if (options_.min_decrease <= 0) return {root_.solution, tree.objective(options_.penalty)};
+    return without_idle_splits(tree, options_.penalty, options_.min_decrease);
 }
 
 // Numbers that tell the incumbent from trees that are nearly as good, where the present ones do not; null if
 // they do, or if there are none. A tree that loses nothing needs none.
 std::shared_ptr<const Objective> Search::better_numbers() {
     if (!options_.refine || tells_apart(root_.incumbent)) return nullptr;
-    const double objective =
-        read_out(root_.solution, *data_, *objective_, settings_).objective(options_.penalty);
+    const double objective = real_incumbent().objective;
     if (objective < least_objective || tells_apart(objective / objective_->unit())) return nullptr;
     // A split that saves enough in one of them must do so in the other, too; and each time must be a gain.
     const double ceiling = 2 * (objective + options_.min_decrease);
@@ -97,7 +105,7 @@ std::shared_ptr<const Objective> Search::better_numbers() {
 // Begins again with other numbers. No thread is at work; readers may be.
 void Search::refine() {
     const Lock lock(mutex_);
-    const Solution best = root_.solution;
+    const Solution best = real_incumbent().solution;
     const std::uint64_t expansions = root_.expansions;
     for (const auto& worker : workers_) earlier_counters_.add(worker->depth_two.counters());
     workers_.clear();

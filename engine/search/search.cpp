@@ -146,10 +146,15 @@ FlatTree Search::tree() const {
     double upper = 0, slack = 0;
     {
         const Lock lock(mutex_);
-        solution = root_.solution;
         objective = objective_;
         settings = settings_;
+        solution = root_.solution;
         upper = root_.incumbent * objective_->unit();
+        if (options_.min_decrease > 0 && !tells_apart(root_.incumbent)) {
+            KeptTree kept = real_incumbent();
+            solution = std::move(kept.solution);
+            upper = kept.objective;
+        }
         // Internal sums carry rounding errors of the order of the whole data's loss.
         slack = 1e-8 * root_.leaf_loss * objective_->unit() + tolerance_;
     }
@@ -178,8 +183,8 @@ void Search::add_trace_point() {
     double upper = root_.incumbent * unit;
     double lower = std::max(0.0, std::min(root_.lower, root_.incumbent) - margin()) * unit;
     if (!tells_apart(root_.incumbent))
-        upper = proven ? read_out(root_.solution, *data_, *objective_, settings_).objective(options_.penalty)
-                       : (root_.incumbent + margin()) * unit;
+        upper = proven || options_.min_decrease > 0 ? real_incumbent().objective
+                                                    : (root_.incumbent + margin()) * unit;
     upper = std::min(upper, upper_bound_.load());
     // Until the search is complete, so is not the proof, by however little.
     lower = proven ? upper : std::max(std::min(lower, std::nextafter(upper, 0.0)), lower_bound_.load());

@@ -173,6 +173,7 @@ class Search {
     void set_objective(std::shared_ptr<const Objective> objective);
     double margin() const;
     bool tells_apart(double objective) const;
+    KeptTree real_incumbent() const;
     std::shared_ptr<const Objective> better_numbers();
     void refine();
 

@@ -6,10 +6,12 @@
 
 namespace codt {
 
-// A proof should tell apart trees whose objectives differ by more than this part of the best one. Where the
-// numbers of a problem are too far apart for that, the search is repeated with numbers of a smaller range
-// (Search::refine).
+// A proof should tell apart trees whose objectives differ by more than this part of the best one, in spite of
+// rounding errors of sums; and in spite of numbers that were rounded themselves, which is easier to mend.
+// Where the numbers of a problem are too far apart for that, the search is repeated with numbers of a smaller
+// range (Search::refine).
 inline constexpr double wanted_precision = 1e-9;
+inline constexpr double wanted_precision_of_numbers = 1e-13;
 
 // The bounds that can be switched off one by one; switching never changes the optimum.
 struct BoundSwitches {

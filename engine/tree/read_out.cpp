@@ -98,4 +98,21 @@ FlatTree read_out(const Solution& solution, const Dataset& data, const Objective
     return std::move(reader.tree);
 }
 
+KeptTree without_idle_splits(const FlatTree& tree, double penalty, double decrease) {
+    // Children come after their parents.
+    std::vector<KeptTree> kept(tree.feature.size());
+    for (std::size_t i = kept.size(); i-- > 0;) {
+        kept[i] = {leaf_solution(), tree.loss[i]};
+        if (tree.feature[i] < 0) continue;
+        const KeptTree& left = kept[static_cast<std::size_t>(tree.left[i])];
+        const KeptTree& right = kept[static_cast<std::size_t>(tree.right[i])];
+        const double split = penalty + left.objective + right.objective;
+        if (tree.loss[i] - split < decrease * (1 - 1e-12)) continue;
+        kept[i] = {split_solution(static_cast<std::uint32_t>(tree.feature[i]), tree.threshold[i],
+                                  left.solution, right.solution),
+                   split};
+    }
+    return kept[0];
+}
+
 }  // namespace codt

@@ -31,4 +31,12 @@ struct FlatTree {
 FlatTree read_out(const Solution& solution, const Dataset& data, const Objective& objective,
                   const SearchSettings& settings);
 
+// A tree without the splits that do not lower the objective by at least `decrease`, with the objective of what
+// is left: all from reported losses.
+struct KeptTree {
+    Solution solution;
+    double objective = 0;
+};
+KeptTree without_idle_splits(const FlatTree& tree, double penalty, double decrease);
+
 }  // namespace codt

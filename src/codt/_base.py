@@ -125,7 +125,7 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
         importance: Importance,
         initial_tree: object = None,
         known: KnownBound = NOTHING_KNOWN,
-    ) -> None:
+    ) -> Outcome:
         """Run the search and keep what it found.
 
         What an earlier fit found is forgotten first: an estimator never mixes two fits. What other searches have
@@ -151,6 +151,7 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
             self.classes_ = outcome.problem.classes
         if self.verbose:
             print(self._summary())
+        return outcome
 
     def _run(
         self,
@@ -183,7 +184,7 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
         running = search
 
         def proven() -> bool:
-            return known.ends_search and known.reached(running.bounds.upper)
+            return known.ends_search and known.reached(running.bounds.upper, running.tolerance)
 
         if self.warm_start:
             self._unfinished = (search, np.asarray(y).copy(), deepcopy(importance), options)

@@ -26,6 +26,7 @@ class Outcome:
     tree: Tree
     penalty: float
     objective: float
+    tolerance: float
     n_expansions: int
     trace: Floats
     stats: dict[str, int]
@@ -37,13 +38,14 @@ class Outcome:
         tree = search.incumbent
         # The objective is that of the tree itself; the search's own sum may differ from it by rounding.
         objective = tree.total_loss + search.penalty * tree.n_splits
-        done = search.complete or known.reached(objective)
+        done = search.complete or known.reached(search.bounds.upper, search.tolerance)
         proven = objective if done else max(search.bounds.lower, known.value)
         return cls(
             *settle(search.status or "interrupted", proven, objective),
             tree=tree,
             penalty=search.penalty,
             objective=objective,
+            tolerance=search.tolerance,
             n_expansions=search.n_expansions,
             trace=search.trace,
             stats=search.stats,
@@ -82,6 +84,7 @@ def leaf_outcome(problem: Problem, stopped_by: str, complexity_cost: float) -> O
         tree=tree,
         penalty=absolute_penalty(complexity_cost, problem),
         objective=loss,
+        tolerance=0.0,
         n_expansions=0,
         trace=np.array([[0.0, 0.0, 0.0, loss]]),
         stats={},

@@ -34,9 +34,9 @@ from sklearn.base import clone
 from codt._base import BaseOptimalTree
 from codt._numbers import as_float, shown
 from codt.options import MAX_DEPTH
-from codt.outcome import leaf_outcome
+from codt.outcome import Outcome, leaf_outcome
 from codt.problem import prepare_problem
-from codt.proof import KnownBound, reaches
+from codt.proof import KnownBound
 from codt.search import absolute_penalty
 from codt.tree import Tree
 from codt.validation import check_features
@@ -158,6 +158,7 @@ class PathSolver:
         # The best tree found, by depth and number of splits.
         self._pool: dict[tuple[int, int], tuple[float, Tree]] = {(0, 0): (leaf.total_loss, leaf)}
         self._solved: dict[tuple[int, float], PathPoint] = {}
+        self._tolerance = 0.0  # the largest of a search so far
         #: How many settings needed a search.
         self.n_searches = 0
 
@@ -185,18 +186,18 @@ class PathSolver:
         if setting in self._solved:
             return self._solved[setting]
         penalty = absolute_penalty(cost, self._problem)
-        bound = self._bounds.at(depth, penalty)
+        bound = KnownBound(self._bounds.at(depth, penalty), self._tolerance, ends_search=True)
         start = self._best_known(depth, penalty)
-        known = reaches(start.total_loss + penalty * start.n_splits, bound)
+        known = bound.reached(start.total_loss + penalty * start.n_splits)
         model = clone(self._estimator).set_params(max_depth=depth, complexity_cost=cost, warm_start=False)
         # Of several optimal trees the known one has the fewest splits; a greedy one shall not come before it.
         model.set_params(greedy_start=self._estimator.greedy_start and not known)
-        model._fit(self._X, self._y, self._importance, start, KnownBound(bound, ends_search=True))
+        outcome = model._fit(self._X, self._y, self._importance, start, bound)
         model.set_params(greedy_start=self._estimator.greedy_start)
         point = PathPoint(depth, cost, model, searched=not known)
         self.n_searches += not known
         self._solved[setting] = point
-        self._bounds.add(depth, model.penalty_, model.lower_bound_)
+        self._take_proof(depth, outcome)
         self._add_to_pool(model.tree_)
         return point
 
@@ -214,11 +215,15 @@ class PathSolver:
         model = clone(self._estimator).set_params(max_depth=depth, complexity_cost=cost, warm_start=False)
         penalty = absolute_penalty(cost, self._problem)
         exact = self._problem.counts_errors and penalty == math.floor(penalty)
-        known = KnownBound(self._bounds.at(depth, penalty), ends_search=exact)
-        model._fit(self._X, self._y, self._importance, known=known)
-        self._bounds.add(depth, model.penalty_, model.lower_bound_)
+        known = KnownBound(self._bounds.at(depth, penalty), self._tolerance, ends_search=exact)
+        self._take_proof(depth, model._fit(self._X, self._y, self._importance, known=known))
         self.n_searches += 1
         return model
+
+    def _take_proof(self, depth: int, outcome: Outcome) -> None:
+        """Keep what a search has proven; a bound for other penalties must hold to more than its own precision."""
+        self._tolerance = max(self._tolerance, outcome.tolerance)
+        self._bounds.add(depth, outcome.penalty, max(0.0, outcome.lower_bound - outcome.tolerance))
 
     def costs_that_matter(self, depth: int) -> list[float]:
         """Return one complexity cost for every tree that is optimal at some cost.

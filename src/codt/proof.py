@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+# What a search promises to tell apart, as a part of the objective.
+PRECISION = 1e-9
+
 Status = Literal["optimal", "time-limit", "expansion-limit", "gap-limit", "memory-limit", "interrupted"]
 
 
@@ -22,16 +25,31 @@ class KnownBound(NamedTuple):
     ----------
     value : float
         No tree has a lower objective.
+    tolerance : float
+        What the other searches take for equal: the bound leaves room for it.
     ends_search : bool
         Whether the search ends as soon as its tree reaches the bound.
     """
 
     value: float = 0.0
+    tolerance: float = 0.0
     ends_search: bool = False
 
-    def reached(self, objective: float) -> bool:
-        """Whether a tree with this objective is proven to be optimal."""
-        return self.value > 0 and reaches(objective, self.value)
+    def reached(self, objective: float, tolerance: float = 0.0) -> bool:
+        """Whether a tree with this objective is proven to be optimal, as far as searches tell trees apart.
+
+        Parameters
+        ----------
+        objective : float
+            That of the tree.
+        tolerance : float, default=0.0
+            What its own search takes for equal.
+        """
+        if self.value <= 0:
+            return False
+        slack = min(self.tolerance + tolerance, PRECISION * objective)
+        # Sums in another order are off by a few of their last digits.
+        return objective <= self.value * (1 + 1e-14) + slack
 
 
 def settle(stopped_by: str, lower_bound: float, objective: float) -> Standing:
@@ -58,17 +76,6 @@ def settle(stopped_by: str, lower_bound: float, objective: float) -> Standing:
     # The proof and the bounds are read one after the other: what is not proven is never called so.
     status = "interrupted" if stopped_by == "optimal" else stopped_by
     return Standing(status, lower_bound, relative_gap(lower_bound, objective))
-
-
-def reaches(objective: float, lower_bound: float) -> bool:
-    """Whether the objective is as low as a bound that was computed in another way, but for rounding.
-
-    Examples
-    --------
-    >>> reaches(0.1 + 0.2, 0.3), reaches(0.30001, 0.3), reaches(0.0, 0.0)
-    (True, False, True)
-    """
-    return objective <= lower_bound * (1 + 1e-14)
 
 
 def relative_gap(lower: float, upper: float) -> float:
