@@ -23,6 +23,7 @@
 #endif
 #endif
 #define CODT_INLINE [[gnu::always_inline]] inline
+#define CODT_INLINE_LAMBDA __attribute__((always_inline))
 
 namespace codt {
 

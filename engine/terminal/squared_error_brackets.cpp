@@ -17,7 +17,7 @@
 // by 16 u for the roundings of products and the quotient. A boundary is looked at only where
 // (|c| + slack)^2 passes the ratio from above times k (n - k).
 //
-// Blocks are ruled out by the two bounds of squared_error_scan.cpp, the slack added to the reach. In the
+// Blocks are ruled out by the two bounds of squared_error_blocks.hpp, the slack added to the reach. In the
 // hexagon k is no whole number: it is off by up to 5 u n, so that k (n - k) is off by less than 16 u n^2.
 #include "terminal/squared_error_brackets.hpp"
 
@@ -26,8 +26,8 @@
 #include <cstdlib>
 #include <vector>
 
-#include "common/buffer.hpp"
 #include "terminal/dispatch.hpp"
+#include "terminal/squared_error_blocks.hpp"
 
 namespace codt {
 
@@ -43,22 +43,8 @@ constexpr double sum_of_targets = 0x1p30;
 // Sums of a block cost half of what they do elsewhere.
 constexpr std::uint32_t short_block = 48;
 
-struct Block {
-    std::uint32_t middle;  // its samples with y > 0 end here in `grouped`
-    std::uint32_t end;
-    std::uint32_t first_group;
-    bool several;                     // more than one group of equal values
-    std::int32_t positive, negative;  // sum of its targets above zero, and of the others with sign reversed
-    float per_rise, per_fall;         // 1 / y+ and 1 / y-, zero where there is none
-};
-
-struct Stream {
-    const std::uint32_t* ordered;    // ids in sorted order
-    const std::uint32_t* grouped;    // the same ids, within each block those with y > 0 first
-    const std::uint32_t* group_end;  // where its groups of equal values end
-    const Block* blocks;
-    std::uint32_t block_count;
-};
+using Block = SignedBlock<std::int32_t>;
+using Stream = SignedStream<std::int32_t>;
 
 // Per lane and side: samples, mean, slack, and the best ratio so far from above and from below.
 struct alignas(pack_bytes) Side {
@@ -75,8 +61,6 @@ struct BracketPass {
     static constexpr std::size_t registers = F::registers;
     static constexpr LaneRows<std::int32_t, lanes_of_floats> masks{-1};
 
-    CODT_INLINE static Register smaller(const Register& a, const Register& b) { return a < b ? a : b; }
-    CODT_INLINE static Register larger(const Register& a, const Register& b) { return a > b ? a : b; }
     CODT_INLINE static Register size_of(const Register& a) { return (Register)((Whole)a & 0x7FFFFFFF); }
     CODT_INLINE static Register to_float(const Whole& a) { return __builtin_convertvector(a, Register); }
 
@@ -91,7 +75,7 @@ struct BracketPass {
             lower.load(side.lower);
             for (std::size_t i = 0; i < registers; ++i) {
                 // Half a sample where there is nothing to split.
-                least.r[i] = larger(count.r[i] - 1.0F, Register{} + 0.5F);
+                least.r[i] = larger<Register>(count.r[i] - 1.0F, Register{} + 0.5F);
                 filter.r[i] = upper.r[i] * (1 - blur);
             }
         }
@@ -100,7 +84,7 @@ struct BracketPass {
         CODT_INLINE void terms(std::size_t i, const Register& s, const Register& k, Register& size,
                                Register& bottom) const {
             size = size_of(s - k * mean.r[i]);
-            bottom = larger(k * (count.r[i] - k), least.r[i]);
+            bottom = larger<Register>(k * (count.r[i] - k), least.r[i]);
         }
 
         // Negative where the boundary might beat the best.
@@ -115,53 +99,34 @@ struct BracketPass {
             Register size, bottom;
             terms(i, s, k, size, bottom);
             const Register most = size + slack.r[i];
-            const Register sure = larger(size - slack.r[i], Register{});
+            const Register sure = larger<Register>(size - slack.r[i], Register{});
             const Register per_bottom = 1 / bottom;
-            upper.r[i] = larger(upper.r[i], most * most * (per_bottom * (1 + blur)));
-            lower.r[i] = larger(lower.r[i], sure * sure * (per_bottom * (1 - blur)));
+            upper.r[i] = larger<Register>(upper.r[i], most * most * (per_bottom * (1 + blur)));
+            lower.r[i] = larger<Register>(lower.r[i], sure * sure * (per_bottom * (1 - blur)));
             filter.r[i] = upper.r[i] * (1 - blur);
         }
 
-        // A block as this side sees it: k from k0 to k1, s between `low` and `top`.
-        struct Inside {
-            Register low, top, k0, k1;
-        };
-
         // Negative where a boundary inside a block, or at its end, might beat the best.
-        CODT_INLINE Register block_room(std::size_t i, const Inside& in) const {
-            const Register one = Register{} + 1.0F;
-            const Register a = larger(in.k0, one);
-            const Register b = smaller(in.k1, count.r[i] - one);
-            const Register shift_a = a * mean.r[i];
-            const Register shift_b = b * mean.r[i];
-            const Register up = in.top - smaller(shift_a, shift_b);
-            const Register down = larger(shift_a, shift_b) - in.low;
-            const Register reach = larger(up, down) + slack.r[i];
-            const Register bottom = smaller(a * (count.r[i] - a), b * (count.r[i] - b));
-            const Register result = filter.r[i] * bottom - reach * reach;
-            return a <= b ? result : one;
+        CODT_INLINE Register block_room(std::size_t i, const BlockSide<Register>& in) const {
+            return box_room(in, [&](const Register& most, const Register& bottom) CODT_INLINE_LAMBDA {
+                const Register reach = most + slack.r[i];
+                return filter.r[i] * bottom - reach * reach;
+            });
         }
 
-        // The same by the corners of the hexagon, the block's ends left out. The block lifts s by `rise` in
-        // all and lowers it by `fall`.
-        CODT_INLINE Register sharp_block_room(std::size_t i, const Inside& in, const Register& rise,
-                                              const Register& fall, const Block& block) const {
-            const Register one = Register{} + 1.0F;
-            const Register a = larger(in.k0, one);
-            const Register b = smaller(in.k1, count.r[i] - one);
-            const Register up = rise * block.per_rise;
-            const Register down = fall * block.per_fall;
+        // The same for a block whose ends have been evaluated. It lifts s by `rise` in all and lowers it by
+        // `fall`.
+        CODT_INLINE Register sharp_block_room(std::size_t i, const BlockSide<Register>& in,
+                                              const Register& rise, const Register& fall,
+                                              const Block& block) const {
             const Register off = count.r[i] * count.r[i] * blur;
-            const auto room_at = [&](const Register& s, const Register& place) {
-                const Register k = smaller(larger(place, a), b);
-                const Register reach = size_of(s - k * mean.r[i]) + slack.r[i];
-                const Register bottom = larger(k * (count.r[i] - k) - off, least.r[i]);
-                return filter.r[i] * bottom - reach * reach;
-            };
-            const Register result =
-                smaller(smaller(room_at(in.top, in.k0 + up), room_at(in.top, in.k1 - down)),
-                        smaller(room_at(in.low, in.k0 + down), room_at(in.low, in.k1 - up)));
-            return a <= b ? result : one;
+            return hexagon_room<Register>(in, rise * block.per_rise, fall * block.per_fall,
+                                          [&](const Register& c, const Register& k) CODT_INLINE_LAMBDA {
+                                              const Register reach = size_of(c) + slack.r[i];
+                                              const Register bottom =
+                                                  larger<Register>(k * (count.r[i] - k) - off, least.r[i]);
+                                              return filter.r[i] * bottom - reach * reach;
+                                          });
         }
     };
 
@@ -177,7 +142,7 @@ struct BracketPass {
             if constexpr (Right) {
                 const Register other =
                     right.room(i, to_float(total - sum.r[i]), to_float(passed - count.r[i]));
-                room.r[i] = Left ? smaller(room.r[i], other) : other;
+                room.r[i] = Left ? smaller<Register>(room.r[i], other) : other;
             }
         }
         if (!any_negative(room)) return;
@@ -228,7 +193,7 @@ struct BracketPass {
             for (; number < end; ++number) {
                 const Block& block = stream.blocks[number];
                 now.block = &block;
-                count(stream, bucket, y, now);
+                count(stream, bucket, now);
                 I sum = now.s;
                 sum.add(now.rise);
                 sum.add(now.fall);
@@ -247,43 +212,48 @@ struct BracketPass {
         }
     }
 
-    CODT_INLINE static void count(const Stream& stream, const std::uint8_t* bucket, const std::int32_t* y,
-                                  Counted& now) {
+    CODT_INLINE static void count(const Stream& stream, const std::uint8_t* bucket, Counted& now) {
         I rise, fall, next = now.k;
         rise.clear();
         fall.clear();
         for (std::uint32_t p = now.begin; p < now.block->middle; ++p) {
-            const std::uint32_t id = stream.grouped[p];
-            rise.add_masked(masks[bucket[id]], y[id]);
-            next.subtract_row(masks[bucket[id]]);
+            const std::int32_t* const row = masks[bucket[stream.grouped[p]]];
+            rise.add_masked(row, stream.values[p]);
+            next.subtract_row(row);
         }
         for (std::uint32_t p = now.block->middle; p < now.block->end; ++p) {
-            const std::uint32_t id = stream.grouped[p];
-            fall.add_masked(masks[bucket[id]], y[id]);
-            next.subtract_row(masks[bucket[id]]);
+            const std::int32_t* const row = masks[bucket[stream.grouped[p]]];
+            fall.add_masked(row, stream.values[p]);
+            next.subtract_row(row);
         }
         now.rise = rise;
         now.fall = fall;
         now.next = next;
     }
 
-    using Inside = typename SideState::Inside;
-    CODT_INLINE static Inside on_left(std::size_t i, const Counted& in) {
-        return {to_float(in.s.r[i] + in.fall.r[i]), to_float(in.s.r[i] + in.rise.r[i]), to_float(in.k.r[i]),
-                to_float(in.next.r[i])};
+    CODT_INLINE BlockSide<Register> on_left(std::size_t i, const Counted& in) const {
+        return {to_float(in.s.r[i] + in.fall.r[i]),
+                to_float(in.s.r[i] + in.rise.r[i]),
+                to_float(in.k.r[i]),
+                to_float(in.next.r[i]),
+                left.count.r[i],
+                left.mean.r[i]};
     }
-    CODT_INLINE static Inside on_right(std::size_t i, const Counted& in) {
+    CODT_INLINE BlockSide<Register> on_right(std::size_t i, const Counted& in) const {
         return {to_float(in.total - in.block->negative - in.s.r[i] - in.fall.r[i]),
                 to_float(in.total + in.block->positive - in.s.r[i] - in.rise.r[i]),
                 to_float(static_cast<std::int32_t>(in.begin) - in.k.r[i]),
-                to_float(static_cast<std::int32_t>(in.block->end) - in.next.r[i])};
+                to_float(static_cast<std::int32_t>(in.block->end) - in.next.r[i]),
+                right.count.r[i],
+                right.mean.r[i]};
     }
 
     // Whether one of a block's boundaries might beat the best, at a first glance.
     CODT_INLINE bool is_doubtful(const Counted& in) const {
         F room;
         for (std::size_t i = 0; i < registers; ++i)
-            room.r[i] = smaller(left.block_room(i, on_left(i, in)), right.block_room(i, on_right(i, in)));
+            room.r[i] =
+                smaller<Register>(left.block_room(i, on_left(i, in)), right.block_room(i, on_right(i, in)));
         return any_negative(room);
     }
 
@@ -336,16 +306,8 @@ class SquaredErrorBrackets final : public BracketScanner {
 
     bool prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) override {
         subset_ = &subset;
-        const std::uint32_t size = subset.size();
-        if (size > most_samples || !round_targets(subset)) return false;
-        grouped_.ensure(static_cast<std::size_t>(size) * subset.features());
-        blocks_.refill(subset.features(), [&](std::uint32_t f) { fill_stream(f); });
-        streams_.clear();
-        for_each_stream(subset, feature_rank, [&](std::uint32_t f) {
-            const std::size_t base = static_cast<std::size_t>(f) * size;
-            streams_.push_back({subset.order(f).data(), grouped_.data() + base, subset.group_end(f).data(),
-                                blocks_.of(f), blocks_.count(f)});
-        });
+        if (subset.size() > most_samples || !round_targets(subset)) return false;
+        streams_.prepare(subset, feature_rank, rounded_.data());
         return true;
     }
 
@@ -415,39 +377,6 @@ class SquaredErrorBrackets final : public BracketScanner {
         return true;
     }
 
-    // Blocks of feature f, and its samples with those above zero first in each of them.
-    void fill_stream(std::uint32_t f) {
-        const std::size_t base = static_cast<std::size_t>(f) * subset_->size();
-        const auto order = subset_->order(f);
-        std::uint32_t* const grouped = grouped_.data() + base;
-        const std::int32_t* const target = rounded_.data();
-        for_each_block<short_block>(
-            subset_->group_end(f),
-            [&](std::uint32_t begin, std::uint32_t end, std::uint32_t first_group, std::uint32_t groups) {
-                std::uint32_t front = begin;
-                std::uint32_t back = end;
-                std::int32_t positive = 0, negative = 0, largest = 0, least = 0;
-                for (std::uint32_t p = begin; p < end; ++p) {
-                    // There is nothing to branch on: both places are free, so both are written, and signs are
-                    // told by bits.
-                    const std::uint32_t id = order[p];
-                    const std::int32_t y = target[id];
-                    const std::int32_t is_below = y >> 31;
-                    const std::uint32_t is_above = static_cast<std::uint32_t>(-y) >> 31U;
-                    grouped[front] = grouped[back - 1] = id;
-                    front += is_above;
-                    back -= 1 - is_above;
-                    positive += y & ~is_below;
-                    negative -= y & is_below;
-                    largest = std::max(largest, y);
-                    least = std::min(least, y);
-                }
-                blocks_.items.push_back({front, end, first_group, groups > 1, positive, negative,
-                                         largest > 0 ? 1 / static_cast<float>(largest) : 0.0F,
-                                         least < 0 ? -1 / static_cast<float>(least) : 0.0F});
-            });
-    }
-
     // Buckets of the samples; count, mean, slack and squared error of both sides of every threshold, which
     // are ascending.
     void sum_sides(std::uint32_t f, std::span<const std::uint32_t> thresholds, Side* sides,
@@ -484,10 +413,8 @@ class SquaredErrorBrackets final : public BracketScanner {
     std::vector<double> target_;
     std::vector<std::int32_t> rounded_;
     Sums all_;
-    Buffer<std::uint32_t> grouped_;
     std::vector<std::uint8_t> buckets_;
-    PerFeature<Block> blocks_;
-    std::vector<Stream> streams_;
+    SignedStreams<std::int32_t, short_block> streams_;
 };
 
 }  // namespace

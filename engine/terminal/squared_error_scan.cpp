@@ -1,26 +1,7 @@
-// Splitting a side of n samples with mean m behind its first k samples, whose sum is s, lowers its squared
-// error by
-//
-//     n c^2 / (k (n - k)),   c = s - k m.
-//
-// The largest c^2 / (k (n - k)) so far is kept as a ratio g; a boundary beats it if c^2 > g k (n - k), so the
-// loop divides only where a lane improves.
-//
-// Blocks (see blocks.hpp) are grouped by the sign of y. With P and N the sums of the block's positive and
-// negative targets on the side, s stays within [s0 - N, s0 + P] inside the block, k between its values at the
-// ends, and k (n - k) is at least its smaller end. While c^2 built from these cannot beat g, in any lane on
-// either side, the block is only added up.
-//
-// Where it can, a sharper bound is asked. No sample adds more to s than the block's largest target, y+, and
-// none takes away more than its least one, y- with its sign reversed. So inside the block (k, s) stays in the
-// hexagon of
-//
-//     (k0, s0)   (k0 + P / y+, s0 + P)   (k1 - N / y-, s0 + P)
-//     (k1, s1)   (k0 + N / y-, s0 - N)   (k1 - P / y+, s0 - N)
-//
-// and n c^2 / (k (n - k)) = c^2 / k + c^2 / (n - k) is convex in both, so that it is largest at a corner. The
-// first and the last are boundaries that were evaluated. Places with k < 1 or k > n - 1 are moved there,
-// which makes the hexagon no smaller where boundaries are. Only the sides for which this fails are walked.
+// Lanes over thresholds for the squared error, in doubles; the derivation is in squared_error_blocks.hpp. The
+// largest ratio c^2 / (k (n - k)) so far is g; a boundary beats it if c^2 > g k (n - k), so the loop divides
+// only where a lane improves. A block is only added up while no lane on either side can improve in it. Where
+// one might, the sharper bound tells which sides have to be walked.
 #include "terminal/squared_error_scan.hpp"
 
 #include <algorithm>
@@ -28,8 +9,8 @@
 #include <limits>
 #include <vector>
 
-#include "common/buffer.hpp"
 #include "terminal/dispatch.hpp"
+#include "terminal/squared_error_blocks.hpp"
 
 namespace codt {
 
@@ -39,23 +20,8 @@ namespace {
 constexpr std::size_t total_bytes = 2 * pack_bytes;
 constexpr std::uint32_t lanes_of_doubles = total_bytes / sizeof(double);
 
-struct Block {
-    std::uint32_t middle;  // its samples with y > 0 end here in `grouped`
-    std::uint32_t end;
-    std::uint32_t first_group;
-    bool several;               // more than one group of equal values
-    double positive, negative;  // sum of its targets above zero, and of the others with their sign reversed
-    double per_rise, per_fall;  // 1 / y+ and 1 / y-, zero where there is none
-};
-
-struct Stream {
-    const std::uint32_t* ordered;    // ids in sorted order
-    const std::uint32_t* grouped;    // the same ids, within each block those with y > 0 first
-    const double* values;            // the targets of these: in a row, as many samples do not fit a cache
-    const std::uint32_t* group_end;  // where its groups of equal values end
-    const Block* blocks;
-    std::uint32_t block_count;
-};
+using Block = SignedBlock<double>;
+using Stream = SignedStream<double>;
 
 // Per lane and side: samples, mean, and the best ratio so far.
 struct alignas(pack_bytes) Side {
@@ -67,9 +33,6 @@ struct SquaredErrorPass {
     using P = Pack<double, Bytes, total_bytes>;
     using Register = typename P::Register;
     static constexpr std::size_t registers = P::registers;
-
-    CODT_INLINE static Register smaller(const Register& a, const Register& b) { return a < b ? a : b; }
-    CODT_INLINE static Register larger(const Register& a, const Register& b) { return a > b ? a : b; }
 
     struct SideState {
         P count, mean, ratio;
@@ -86,7 +49,7 @@ struct SquaredErrorPass {
                                Register& bottom) const {
             const Register c = s - k * mean.r[i];
             top = c * c;
-            bottom = larger(k * (count.r[i] - k), Register{} + 0.5);
+            bottom = larger<Register>(k * (count.r[i] - k), Register{} + 0.5);
         }
 
         // Negative where the boundary beats the best.
@@ -99,49 +62,27 @@ struct SquaredErrorPass {
         CODT_INLINE void take(std::size_t i, const Register& s, const Register& k) {
             Register top, bottom;
             terms(i, s, k, top, bottom);
-            ratio.r[i] = larger(ratio.r[i], top / bottom);
+            ratio.r[i] = larger<Register>(ratio.r[i], top / bottom);
         }
-
-        // A block as this side sees it: k from k0 to k1, s from s0 by at most `rise` up and `fall` down.
-        struct Inside {
-            Register s0, rise, fall, k0, k1;
-        };
 
         // Negative where a boundary inside a block might beat the best. The bounds are rounded numbers: a
         // hair is added so that they never hide a better boundary.
         static constexpr double hair = 1.0 + 1e-9;
 
-        CODT_INLINE Register block_room(std::size_t i, const Inside& in) const {
-            const Register one = Register{} + 1.0;
-            const Register a = larger(in.k0, one);
-            const Register b = smaller(in.k1, count.r[i] - one);
-            const Register shift_a = a * mean.r[i];
-            const Register shift_b = b * mean.r[i];
-            const Register up = in.s0 + in.rise - smaller(shift_a, shift_b);
-            const Register down = larger(shift_a, shift_b) - (in.s0 - in.fall);
-            const Register reach = larger(up, down);
-            const Register bottom = smaller(a * (count.r[i] - a), b * (count.r[i] - b));
-            const Register result = ratio.r[i] * bottom - reach * reach * hair;
-            return a <= b ? result : one;
+        CODT_INLINE Register block_room(std::size_t i, const BlockSide<Register>& in) const {
+            return box_room(in, [&](const Register& reach, const Register& bottom) CODT_INLINE_LAMBDA {
+                return ratio.r[i] * bottom - reach * reach * hair;
+            });
         }
 
-        // The same by the corners of the hexagon.
-        CODT_INLINE Register sharp_block_room(std::size_t i, const Inside& in, const Block& block) const {
-            const Register one = Register{} + 1.0;
-            const Register a = larger(in.k0, one);
-            const Register b = smaller(in.k1, count.r[i] - one);
-            const Register up = in.rise * block.per_rise;
-            const Register down = in.fall * block.per_fall;
-            const auto room_at = [&](const Register& s, const Register& place) {
-                const Register k = smaller(larger(place, a), b);
-                const Register c = s - k * mean.r[i];
-                return ratio.r[i] * (k * (count.r[i] - k)) - c * c * hair;
-            };
-            const Register top = in.s0 + in.rise;
-            const Register low = in.s0 - in.fall;
-            const Register result = smaller(smaller(room_at(top, in.k0 + up), room_at(top, in.k1 - down)),
-                                            smaller(room_at(low, in.k0 + down), room_at(low, in.k1 - up)));
-            return a <= b ? result : one;
+        // The same for a block that lifts s by `rise` in all and lowers it by `fall`.
+        CODT_INLINE Register sharp_block_room(std::size_t i, const BlockSide<Register>& in,
+                                              const Register& rise, const Register& fall,
+                                              const Block& block) const {
+            return hexagon_room<Register>(in, rise * block.per_rise, fall * block.per_fall,
+                                          [&](const Register& c, const Register& k) CODT_INLINE_LAMBDA {
+                                              return ratio.r[i] * (k * (count.r[i] - k)) - c * c * hair;
+                                          });
         }
     };
 
@@ -170,8 +111,8 @@ struct SquaredErrorPass {
         P room;
         for (std::size_t i = 0; i < registers; ++i) {
             if constexpr (Left && Right)
-                room.r[i] = smaller(left.room(i, sum.r[i], count.r[i]),
-                                    right.room(i, total - sum.r[i], passed - count.r[i]));
+                room.r[i] = smaller<Register>(left.room(i, sum.r[i], count.r[i]),
+                                              right.room(i, total - sum.r[i], passed - count.r[i]));
             else if constexpr (Left)
                 room.r[i] = left.room(i, sum.r[i], count.r[i]);
             else
@@ -228,19 +169,28 @@ struct SquaredErrorPass {
             const double next_passed = block.end;
             offer<true, true>(sum, next, next_total, next_passed);
             if (block.several) {
-                const auto on_left = [&](std::size_t i) ->
-                    typename SideState::Inside { return {s.r[i], rise.r[i], fall.r[i], k.r[i], next.r[i]}; };
-                const auto on_right = [&](std::size_t i) -> typename SideState::Inside {
-                    return {total - s.r[i], block.positive - rise.r[i], block.negative - fall.r[i],
-                            passed - k.r[i], next_passed - next.r[i]};
+                const auto on_left = [&](std::size_t i) -> BlockSide<Register> {
+                    return {s.r[i] - fall.r[i], s.r[i] + rise.r[i], k.r[i],
+                            next.r[i],          left.count.r[i],    left.mean.r[i]};
+                };
+                const auto on_right = [&](std::size_t i) -> BlockSide<Register> {
+                    const Register before = total - s.r[i];
+                    return {before - (block.negative - fall.r[i]),
+                            before + (block.positive - rise.r[i]),
+                            passed - k.r[i],
+                            next_passed - next.r[i],
+                            right.count.r[i],
+                            right.mean.r[i]};
                 };
                 P room, other;
                 for (std::size_t i = 0; i < registers; ++i)
-                    room.r[i] = smaller(left.block_room(i, on_left(i)), right.block_room(i, on_right(i)));
+                    room.r[i] =
+                        smaller<Register>(left.block_room(i, on_left(i)), right.block_room(i, on_right(i)));
                 if (any_negative(room)) {
                     for (std::size_t i = 0; i < registers; ++i) {
-                        room.r[i] = left.sharp_block_room(i, on_left(i), block);
-                        other.r[i] = right.sharp_block_room(i, on_right(i), block);
+                        room.r[i] = left.sharp_block_room(i, on_left(i), rise.r[i], fall.r[i], block);
+                        other.r[i] = right.sharp_block_room(i, on_right(i), block.positive - rise.r[i],
+                                                            block.negative - fall.r[i], block);
                     }
                     const bool walk_left = any_negative(room);
                     const bool walk_right = any_negative(other);
@@ -284,20 +234,8 @@ class SquaredErrorScanner final : public Scanner {
 
     void prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) override {
         subset_ = &subset;
-        const std::uint32_t size = subset.size();
-        const std::uint32_t features = subset.features();
-        const std::size_t cells = static_cast<std::size_t>(size) * features;
-        grouped_.ensure(cells);
-        values_.ensure(cells);
         centre_targets(subset);
-
-        blocks_.refill(subset.features(), [&](std::uint32_t f) { fill_stream(f); });
-        streams_.clear();
-        for_each_stream(subset, feature_rank, [&](std::uint32_t f) {
-            const std::size_t base = static_cast<std::size_t>(f) * size;
-            streams_.push_back({subset.order(f).data(), grouped_.data() + base, values_.data() + base,
-                                subset.group_end(f).data(), blocks_.of(f), blocks_.count(f)});
-        });
+        streams_.prepare(subset, feature_rank, target_.data());
     }
 
     bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left,
@@ -324,35 +262,6 @@ class SquaredErrorScanner final : public Scanner {
     }
 
  private:
-    void fill_stream(std::uint32_t f) {
-        const std::size_t base = static_cast<std::size_t>(f) * subset_->size();
-        const auto order = subset_->order(f);
-        std::uint32_t* const grouped = grouped_.data() + base;
-        double* const values = values_.data() + base;
-        const double* const target = target_.data();
-        for_each_block(subset_->group_end(f), [&](std::uint32_t begin, std::uint32_t end,
-                                                  std::uint32_t first_group, std::uint32_t groups) {
-            std::uint32_t front = begin;
-            std::uint32_t back = end;
-            double positive = 0, negative = 0, largest = 0, least = 0;
-            for (std::uint32_t p = begin; p < end; ++p) {
-                // Both places are free, so both are written: there is nothing to branch on.
-                const std::uint32_t id = order[p];
-                const double y = target[id];
-                grouped[front] = grouped[back - 1] = id;
-                values[front] = values[back - 1] = y;
-                front += y > 0;
-                back -= !(y > 0);
-                positive += std::max(y, 0.0);
-                negative -= std::min(y, 0.0);
-                largest = std::max(largest, y);
-                least = std::min(least, y);
-            }
-            blocks_.items.push_back({front, end, first_group, groups > 1, positive, negative,
-                                     largest > 0 ? 1 / largest : 0.0, least < 0 ? -1 / least : 0.0});
-        });
-    }
-
     // Targets less the subset's mean: sums stay small and lose few digits.
     void centre_targets(const Subset& subset) {
         const auto samples = subset.samples();
@@ -399,11 +308,8 @@ class SquaredErrorScanner final : public Scanner {
     void (*pass_)(const Stream*, const std::uint8_t*, const double*, Side*);
     const Subset* subset_ = nullptr;
     std::vector<double> target_;
-    Buffer<std::uint32_t> grouped_;
-    Buffer<double> values_;
     std::vector<std::uint8_t> buckets_;
-    PerFeature<Block> blocks_;
-    std::vector<Stream> streams_;
+    SignedStreams<double, block_size> streams_;
 };
 
 }  // namespace
