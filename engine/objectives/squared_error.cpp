@@ -100,10 +100,8 @@ class SquaredError final : public CostTupleObjective<Moments> {
         return make_squared_error_brackets(cost().y, kernel.path);
     }
 
-    // An order and the targets in it, for both scans.
-    std::size_t scan_bytes() const override {
-        return 2 * sizeof(std::uint32_t) + sizeof(double) + sizeof(std::int32_t);
-    }
+    // Two orders, and the targets in one of them.
+    std::size_t scan_bytes() const override { return 2 * sizeof(std::uint32_t) + sizeof(double); }
 
     // Two passes in extended precision: the reported loss owes nothing to the tuples above.
     double reported_loss(std::span<const std::uint32_t> rows, const std::vector<double>&) const override {

@@ -92,6 +92,13 @@ struct Pack {
             r[i] += x & value;
         }
     }
+    CODT_INLINE void subtract_masked(const T* mask, T value) {
+        for (std::size_t i = 0; i < registers; ++i) {
+            Register x;
+            std::memcpy(&x, mask + i * per_register, Bytes);
+            r[i] -= x & value;
+        }
+    }
     // *this += value times a row of lanes in memory.
     CODT_INLINE void add_scaled(const T* row, T value) {
         for (std::size_t i = 0; i < registers; ++i) {

@@ -1,5 +1,6 @@
-// What the two scans of squared errors share: blocks whose samples are grouped by the sign of their targets,
-// and bounds on the boundaries inside a block.
+// What the scans of squared errors share, in doubles (squared_error_scan.cpp) and with bounds on values
+// (squared_error_brackets.cpp): blocks whose samples are grouped by the sign of their targets, and the look
+// into a block.
 //
 // Splitting a side of n samples with mean m behind its first k samples, whose sum is s, lowers its squared
 // error by
@@ -25,38 +26,24 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
 #include <type_traits>
 #include <vector>
 
 #include "common/buffer.hpp"
 #include "data/subset.hpp"
-#include "terminal/blocks.hpp"
 #include "terminal/lanes.hpp"
+#include "terminal/scan_driver.hpp"
 
 namespace codt {
 
 // `Value` is the type of targets: double, or whole numbers, whose quotients are floats then.
 template <class Value>
-struct SignedBlock {
+struct SignedBlock : BlockRange {
     using Quotient = std::conditional_t<std::is_same_v<Value, double>, double, float>;
 
-    std::uint32_t middle;  // its samples with y > 0 end here in `grouped`
-    std::uint32_t end;
-    std::uint32_t first_group;
-    bool several;                 // more than one group of equal values
+    std::uint32_t middle;         // its samples with y > 0 end here in `grouped`
     Value positive, negative;     // sum of its targets above zero, and of the others with their sign reversed
     Quotient per_rise, per_fall;  // 1 / y+ and 1 / y-, zero where there is none
-};
-
-template <class Value>
-struct SignedStream {
-    const std::uint32_t* ordered;    // ids in sorted order
-    const std::uint32_t* grouped;    // the same ids, within each block those with y > 0 first
-    const Value* values;             // the targets of these: in a row, as many samples do not fit a cache
-    const std::uint32_t* group_end;  // where its groups of equal values end
-    const SignedBlock<Value>* blocks;
-    std::uint32_t block_count;
 };
 
 // Told by bits where the compiler would branch.
@@ -73,64 +60,67 @@ inline double positive_part(double y) {
     return std::max(y, 0.0);
 }
 
-// The streams of a subset, with blocks of at most `Size` samples unless they are equal.
-template <class Value, std::uint32_t Size>
-class SignedStreams {
+// The samples with their targets, as a pass walks over them.
+template <class Value>
+class SignedSamples {
  public:
-    // `target` holds the targets of the samples, by id, while the streams are in use.
-    void prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank, const Value* target) {
-        const std::uint32_t size = subset.size();
-        const std::size_t cells = static_cast<std::size_t>(size) * subset.features();
+    using Block = SignedBlock<Value>;
+    // Doubles stand in a row in the order of `grouped`, as many samples do not fit a cache. With 32 bits that
+    // gains nothing.
+    static constexpr bool in_a_row = std::is_same_v<Value, double>;
+
+    std::vector<Value> target;  // of every id
+
+    void reset(const Subset& subset) {
+        const std::size_t cells = static_cast<std::size_t>(subset.size()) * subset.features();
         grouped_.ensure(cells);
-        values_.ensure(cells);
-        blocks_.refill(subset.features(), [&](std::uint32_t f) { group(subset, f, target); });
-        streams_.clear();
-        for_each_stream(subset, feature_rank, [&](std::uint32_t f) {
-            const std::size_t base = static_cast<std::size_t>(f) * size;
-            streams_.push_back({subset.order(f).data(), grouped_.data() + base, values_.data() + base,
-                                subset.group_end(f).data(), blocks_.of(f), blocks_.count(f)});
-        });
+        if constexpr (in_a_row) values_.ensure(cells);
+        target.resize(subset.size());
     }
 
-    auto begin() const { return streams_.begin(); }
-    auto end() const { return streams_.end(); }
+    void summarise(const std::uint32_t* order, std::size_t cell, std::uint32_t begin, Block& block) {
+        std::uint32_t* const grouped = grouped_.data() + cell;
+        [[maybe_unused]] Value* const values = values_.data() + (in_a_row ? cell : 0);
+        std::uint32_t front = begin;
+        std::uint32_t back = block.end;
+        Value positive = 0, negative = 0, largest = 0, least = 0;
+        for (std::uint32_t p = begin; p < block.end; ++p) {
+            // Both places are free, so both are written: there is nothing to branch on.
+            const std::uint32_t id = order[p];
+            const Value y = target[id];
+            grouped[front] = grouped[back - 1] = id;
+            if constexpr (in_a_row) values[front] = values[back - 1] = y;
+            front += is_positive(y);
+            back -= 1 - is_positive(y);
+            positive += positive_part(y);
+            negative += positive_part(-y);
+            largest = std::max(largest, y);
+            least = std::min(least, y);
+        }
+        using Quotient = typename Block::Quotient;
+        block.middle = front;
+        block.positive = positive;
+        block.negative = negative;
+        block.per_rise = largest > 0 ? 1 / static_cast<Quotient>(largest) : 0;
+        block.per_fall = least < 0 ? -1 / static_cast<Quotient>(least) : 0;
+    }
+
+    // Calls visit(id, y) for the samples from p to `end` of those grouped by sign.
+    template <class Visit>
+    CODT_INLINE void for_each_grouped(std::size_t cell, std::uint32_t p, std::uint32_t end,
+                                      const Visit& visit) const {
+        for (; p < end; ++p) {
+            const std::uint32_t id = grouped_.data()[cell + p];
+            if constexpr (in_a_row)
+                visit(id, values_.data()[cell + p]);
+            else
+                visit(id, target[id]);
+        }
+    }
 
  private:
-    using Quotient = typename SignedBlock<Value>::Quotient;
-
-    void group(const Subset& subset, std::uint32_t f, const Value* target) {
-        const std::size_t base = static_cast<std::size_t>(f) * subset.size();
-        const auto order = subset.order(f);
-        std::uint32_t* const grouped = grouped_.data() + base;
-        Value* const values = values_.data() + base;
-        for_each_block<Size>(subset.group_end(f), [&](std::uint32_t begin, std::uint32_t end,
-                                                      std::uint32_t first_group, std::uint32_t groups) {
-            std::uint32_t front = begin;
-            std::uint32_t back = end;
-            Value positive = 0, negative = 0, largest = 0, least = 0;
-            for (std::uint32_t p = begin; p < end; ++p) {
-                // Both places are free, so both are written: there is nothing to branch on.
-                const std::uint32_t id = order[p];
-                const Value y = target[id];
-                grouped[front] = grouped[back - 1] = id;
-                values[front] = values[back - 1] = y;
-                front += is_positive(y);
-                back -= 1 - is_positive(y);
-                positive += positive_part(y);
-                negative += positive_part(-y);
-                largest = std::max(largest, y);
-                least = std::min(least, y);
-            }
-            blocks_.items.push_back({front, end, first_group, groups > 1, positive, negative,
-                                     largest > 0 ? 1 / static_cast<Quotient>(largest) : 0,
-                                     least < 0 ? -1 / static_cast<Quotient>(least) : 0});
-        });
-    }
-
-    Buffer<std::uint32_t> grouped_;
-    Buffer<Value> values_;
-    PerFeature<SignedBlock<Value>> blocks_;
-    std::vector<SignedStream<Value>> streams_;
+    Buffer<std::uint32_t> grouped_;  // ids of each feature, within each block those with y > 0 first
+    Buffer<Value> values_;           // the targets of these
 };
 
 template <class Register>
@@ -142,45 +132,140 @@ CODT_INLINE Register larger(const Register& a, const Register& b) {
     return a > b ? a : b;
 }
 
-// A block as one side sees it: k from k0 to k1, s between `low` and `top`; and that side's n and m.
-template <class Register>
-struct BlockSide {
-    Register low, top, k0, k1;
-    const Register &count, &mean;
-};
+// Both sides of all lanes in a pass. `Side` knows one of them, with its best ratio so far:
+//
+//     room(i, s, k), take(i, s, k)   negative where a boundary might beat the best; takes what does
+//     box_room(i, reach, bottom)     negative where |c| <= reach over k (n - k) >= bottom might
+//     corner_room(i, c, k)           negative where a corner of the hexagon might
+//
+// each for its register i of lanes. Sums are in packs of whole numbers or of doubles.
+template <class Side, class Sum>
+struct SquaredErrorSides {
+    using Register = typename Side::Register;
+    using Room = typename Side::Numbers;
+    using Whole = typename Sum::Register;
+    using Value = std::remove_cvref_t<decltype(Whole{}[0])>;
+    using Block = SignedBlock<Value>;
 
-// The bound by the box: room(reach, bottom), which tells by its sign whether c^2 <= reach^2 over
-// k (n - k) >= bottom beats the best ratio; positive where the side has no boundary.
-template <class Register, class Room>
-CODT_INLINE Register box_room(const BlockSide<Register>& in, const Room& room) {
-    const Register one = Register{} + 1;
-    const Register a = larger<Register>(in.k0, one);
-    const Register b = smaller<Register>(in.k1, in.count - one);
-    const Register shift_a = a * in.mean;
-    const Register shift_b = b * in.mean;
-    const Register up = in.top - smaller<Register>(shift_a, shift_b);
-    const Register down = larger<Register>(shift_a, shift_b) - in.low;
-    const Register bottom = smaller<Register>(a * (in.count - a), b * (in.count - b));
-    const Register result = room(larger<Register>(up, down), bottom);
-    return a <= b ? result : one;
-}
+    Side left, right;
 
-// The bound by the corners of the hexagon other than the block's ends: the least room(c, k) of them. In the
-// block s rises and falls over `up` = P / y+ and `down` = N / y- samples at least.
-template <class Register, class Room>
-CODT_INLINE Register hexagon_room(const BlockSide<Register>& in, const Register& up, const Register& down,
-                                  const Room& room) {
-    const Register one = Register{} + 1;
-    const Register a = larger<Register>(in.k0, one);
-    const Register b = smaller<Register>(in.k1, in.count - one);
-    const auto at = [&](const Register& s, const Register& place) CODT_INLINE_LAMBDA {
-        const Register k = smaller<Register>(larger<Register>(place, a), b);
-        return room(s - k * in.mean, k);
+    CODT_INLINE static Register real(const Whole& a) { return __builtin_convertvector(a, Register); }
+
+    // Takes the boundary behind `passed` samples with sum `total`, of which `count` with sum `sum` are left,
+    // for one side or both.
+    template <bool Left, bool Right>
+    CODT_INLINE void offer(const Sum& sum, const Sum& count, Value total, Value passed) {
+        Room room;
+        for (std::size_t i = 0; i < Sum::registers; ++i) {
+            if constexpr (Left) room.r[i] = left.room(i, real(sum.r[i]), real(count.r[i]));
+            if constexpr (Right) {
+                const Register other = right.room(i, real(total - sum.r[i]), real(passed - count.r[i]));
+                room.r[i] = Left ? smaller<Register>(room.r[i], other) : other;
+            }
+        }
+        if (!any_negative(room)) return;
+        for (std::size_t i = 0; i < Sum::registers; ++i) {
+            if constexpr (Left) left.take(i, real(sum.r[i]), real(count.r[i]));
+            if constexpr (Right) right.take(i, real(total - sum.r[i]), real(passed - count.r[i]));
+        }
+    }
+
+    // A block with what lies before it, and in it on the left side: s0, k0, P, N and k1.
+    struct Counted {
+        const Block* block;
+        std::uint32_t begin = 0;
+        Value total = 0;
+        Sum s, k, rise, fall, next;
     };
-    const Register result =
-        smaller<Register>(smaller<Register>(at(in.top, in.k0 + up), at(in.top, in.k1 - down)),
-                          smaller<Register>(at(in.low, in.k0 + down), at(in.low, in.k1 - up)));
-    return a <= b ? result : one;
-}
+
+    // A block as one side sees it: k from k0 to k1, s between `low` and `top`.
+    struct Inside {
+        Register low, top, k0, k1;
+    };
+    CODT_INLINE static Inside on_left(std::size_t i, const Counted& in) {
+        return {real(in.s.r[i] - in.fall.r[i]), real(in.s.r[i] + in.rise.r[i]), real(in.k.r[i]),
+                real(in.next.r[i])};
+    }
+    CODT_INLINE static Inside on_right(std::size_t i, const Counted& in) {
+        const Whole before = in.total - in.s.r[i];
+        return {real(before - (in.block->negative - in.fall.r[i])),
+                real(before + (in.block->positive - in.rise.r[i])),
+                real(static_cast<Value>(in.begin) - in.k.r[i]),
+                real(static_cast<Value>(in.block->end) - in.next.r[i])};
+    }
+
+    // The bound by the box; positive where the side has no boundary.
+    CODT_INLINE static Register box_room(const Side& side, std::size_t i, const Inside& in) {
+        const Register one = Register{} + 1;
+        const Register a = larger<Register>(in.k0, one);
+        const Register b = smaller<Register>(in.k1, side.count.r[i] - one);
+        const Register shift_a = a * side.mean.r[i];
+        const Register shift_b = b * side.mean.r[i];
+        const Register up = in.top - smaller<Register>(shift_a, shift_b);
+        const Register down = larger<Register>(shift_a, shift_b) - in.low;
+        const Register bottom = smaller<Register>(a * (side.count.r[i] - a), b * (side.count.r[i] - b));
+        return a <= b ? side.box_room(i, larger<Register>(up, down), bottom) : one;
+    }
+
+    // The bound by the corners of the hexagon other than the block's ends; the block lifts s by `rise` in all
+    // and lowers it by `fall`.
+    CODT_INLINE static Register hexagon_room(const Side& side, std::size_t i, const Inside& in,
+                                             const Register& rise, const Register& fall, const Block& block) {
+        const Register one = Register{} + 1;
+        const Register a = larger<Register>(in.k0, one);
+        const Register b = smaller<Register>(in.k1, side.count.r[i] - one);
+        const Register up = rise * block.per_rise;
+        const Register down = fall * block.per_fall;
+        const auto at = [&](const Register& s, const Register& place) CODT_INLINE_LAMBDA {
+            const Register k = smaller<Register>(larger<Register>(place, a), b);
+            return side.corner_room(i, s - k * side.mean.r[i], k);
+        };
+        const Register result =
+            smaller<Register>(smaller<Register>(at(in.top, in.k0 + up), at(in.top, in.k1 - down)),
+                              smaller<Register>(at(in.low, in.k0 + down), at(in.low, in.k1 - up)));
+        return a <= b ? result : one;
+    }
+
+    // Whether one of a block's boundaries might beat the best, at a first glance.
+    CODT_INLINE bool is_doubtful(const Counted& in) const {
+        Room room;
+        for (std::size_t i = 0; i < Sum::registers; ++i)
+            room.r[i] =
+                smaller<Register>(box_room(left, i, on_left(i, in)), box_room(right, i, on_right(i, in)));
+        return any_negative(room);
+    }
+
+    // Walks a block whose ends have been evaluated, for the sides on which an inner boundary might beat the
+    // best. step(id, sum, count, total) adds a sample.
+    template <class Step>
+    CODT_INLINE void look_into(const Stream<Block>& stream, const Counted& in, const Step& step) {
+        const Block& block = *in.block;
+        Room room, other;
+        for (std::size_t i = 0; i < Sum::registers; ++i) {
+            room.r[i] = hexagon_room(left, i, on_left(i, in), real(in.rise.r[i]), real(in.fall.r[i]), block);
+            other.r[i] = hexagon_room(right, i, on_right(i, in), real(block.positive - in.rise.r[i]),
+                                      real(block.negative - in.fall.r[i]), block);
+        }
+        const bool walk_left = any_negative(room);
+        const bool walk_right = any_negative(other);
+        if (walk_left && walk_right)
+            walk<true, true>(stream, in, step);
+        else if (walk_left)
+            walk<true, false>(stream, in, step);
+        else if (walk_right)
+            walk<false, true>(stream, in, step);
+    }
+
+    template <bool Left, bool Right, class Step>
+    CODT_INLINE void walk(const Stream<Block>& stream, const Counted& in, const Step& step) {
+        Sum sum = in.s, count = in.k;
+        Value total = in.total;
+        walk_groups<Walk::to_the_end>(
+            stream, in.begin, *in.block,
+            [&](std::uint32_t id) CODT_INLINE_LAMBDA { step(id, sum, count, total); },
+            [&](std::uint32_t p)
+                CODT_INLINE_LAMBDA { offer<Left, Right>(sum, count, total, static_cast<Value>(p)); });
+    }
+};
 
 }  // namespace codt
