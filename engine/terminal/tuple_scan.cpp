@@ -30,28 +30,39 @@ namespace codt {
 
 namespace {
 
-// What a pass works on. Tables of `width` packs have the lanes of one entry side by side.
+// One entry of a tuple in every lane.
+template <class Number>
+struct alignas(pack_bytes) Entry {
+    Number lane[lane_count<Number>];
+};
+
+// The samples so far: p of the left side and a of both.
+template <class Number>
+struct Prefix {
+    Entry<Number>* left;
+    Number* all;
+};
+
+// What a pass works on.
 template <class Number>
 struct Work {
-    static constexpr std::uint32_t lanes = lane_count<Number>;
-    std::uint32_t width = 0;             // entries of a tuple
-    std::uint32_t held = 0;              // further entries: what leaves must hold enough of
-    std::vector<Number> values;          // of each id
-    std::vector<std::uint32_t> columns;  // of each id, if it has one entry
-    std::vector<Number> loads;           // of each id: its further entries
-    std::vector<Number> least;           // of the further entries
-    std::vector<Number> total;           // T
-    std::vector<Number> left_total;      // L, a table
-    std::vector<Number> prefix;          // p, a table
-    std::vector<Number> inside;          // the same inside a block
-    std::vector<Number> all;             // a
-    std::vector<Number> all_inside;
-    Number best[2][lanes];  // of the two sides
+    std::uint32_t width = 0;                       // entries of a tuple
+    std::uint32_t held = 0;                        // further entries: what leaves must hold enough of
+    std::vector<Number> values;                    // of each id
+    std::vector<std::uint32_t> columns;            // of each id, if it has one entry
+    std::vector<Number> loads;                     // of each id: its further entries
+    std::vector<Number> least;                     // of the further entries
+    std::vector<Number> total;                     // T
+    std::vector<Entry<Number>> left_total;         // L
+    std::vector<Entry<Number>> left, left_inside;  // p, also inside a block
+    std::vector<Number> all, all_inside;           // a
+    Entry<Number> best[2];                         // of the two sides
 };
 
 template <TupleLoss Loss, bool Limited, class Number, std::size_t Bytes>
 struct TuplePass {
     using P = Pack<Number, Bytes>;
+    using Prefix = codt::Prefix<Number>;
     static constexpr std::uint32_t lanes = lane_count<Number>;
     static constexpr bool whole = std::is_integral_v<Number>;
     static constexpr bool sparse = Loss == TupleLoss::all_but_largest;
@@ -68,58 +79,58 @@ struct TuplePass {
             entry.add_scaled(row, value);
     }
 
-    CODT_INLINE void add_entry(Number* table, Number* all, std::uint32_t id, std::size_t column,
-                               Number value) {
+    CODT_INLINE void add_entry(const Prefix& prefix, std::uint32_t id, std::size_t column, Number value) {
         P entry;
-        entry.load(table + column * lanes);
+        entry.load(prefix.left[column].lane);
         add_value(entry, rows[bucket[id]], value);
-        entry.store(table + column * lanes);
-        all[column] = static_cast<Number>(all[column] + value);
+        entry.store(prefix.left[column].lane);
+        prefix.all[column] = static_cast<Number>(prefix.all[column] + value);
     }
 
     // Adds one sample.
-    CODT_INLINE void add(Number* table, Number* all, std::uint32_t id) {
+    CODT_INLINE void add(const Prefix& prefix, std::uint32_t id) {
         if constexpr (sparse) {
-            add_entry(table, all, id, work.columns[id], work.values[id]);
+            add_entry(prefix, id, work.columns[id], work.values[id]);
         } else {
             const Number* const values = work.values.data() + static_cast<std::size_t>(id) * work.width;
-            for (std::uint32_t c = 0; c < work.width; ++c) add_entry(table, all, id, c, values[c]);
+            for (std::uint32_t c = 0; c < work.width; ++c) add_entry(prefix, id, c, values[c]);
         }
         if constexpr (Limited) {
             const Number* const loads = work.loads.data() + static_cast<std::size_t>(id) * work.held;
-            for (std::uint32_t c = 0; c < work.held; ++c) add_entry(table, all, id, work.width + c, loads[c]);
+            for (std::uint32_t c = 0; c < work.held; ++c) add_entry(prefix, id, work.width + c, loads[c]);
         }
     }
 
     // Adds the samples of a block to the prefix: entry by entry, or a few at a time, which registers hold.
-    CODT_INLINE void add_block(const std::uint32_t* first, const std::uint32_t* last) {
+    CODT_INLINE void add_block(const Prefix& prefix, const std::uint32_t* first, const std::uint32_t* last) {
         if constexpr (sparse) {
             for (const std::uint32_t* id = first; id < last; ++id)
-                add_entry(work.prefix.data(), work.all.data(), *id, work.columns[*id], work.values[*id]);
+                add_entry(prefix, *id, work.columns[*id], work.values[*id]);
         } else {
             std::uint32_t c = 0;
             for (; c + 4 <= work.width; c += 4)
-                add_columns<4>(first, last, work.values.data(), work.width, c, c);
+                add_columns<4>(prefix, first, last, work.values.data(), work.width, c, c);
             if (c + 2 <= work.width) {
-                add_columns<2>(first, last, work.values.data(), work.width, c, c);
+                add_columns<2>(prefix, first, last, work.values.data(), work.width, c, c);
                 c += 2;
             }
-            if (c < work.width) add_columns<1>(first, last, work.values.data(), work.width, c, c);
+            if (c < work.width) add_columns<1>(prefix, first, last, work.values.data(), work.width, c, c);
         }
         if constexpr (Limited)
             for (std::uint32_t c = 0; c < work.held; ++c)
-                add_columns<1>(first, last, work.loads.data(), work.held, c, work.width + c);
+                add_columns<1>(prefix, first, last, work.loads.data(), work.held, c, work.width + c);
     }
 
     // Values from place `from` on of the `stride` that each sample has, to entries from `column` on.
     template <std::size_t Count>
-    CODT_INLINE void add_columns(const std::uint32_t* id, const std::uint32_t* last, const Number* values,
-                                 std::size_t stride, std::size_t from, std::size_t column) {
+    CODT_INLINE void add_columns(const Prefix& prefix, const std::uint32_t* id, const std::uint32_t* last,
+                                 const Number* values, std::size_t stride, std::size_t from,
+                                 std::size_t column) {
         P entries[Count];
         Number sums[Count];
         for (std::size_t c = 0; c < Count; ++c) {
-            entries[c].load(work.prefix.data() + (column + c) * lanes);
-            sums[c] = work.all[column + c];
+            entries[c].load(prefix.left[column + c].lane);
+            sums[c] = prefix.all[column + c];
         }
         for (; id < last; ++id) {
             const Number* const row = rows[bucket[*id]];
@@ -130,27 +141,27 @@ struct TuplePass {
             }
         }
         for (std::size_t c = 0; c < Count; ++c) {
-            entries[c].store(work.prefix.data() + (column + c) * lanes);
-            work.all[column + c] = sums[c];
+            entries[c].store(prefix.left[column + c].lane);
+            prefix.all[column + c] = sums[c];
         }
     }
 
     // The entry c of the four leaves.
-    CODT_INLINE void entries_of(const Number* table, const Number* all, std::size_t c, P (&entries)[4]) {
+    CODT_INLINE void entries_of(const Prefix& prefix, std::size_t c, P (&entries)[4]) {
         P left_total;
-        left_total.load(work.left_total.data() + c * lanes);
-        entries[0].load(table + c * lanes);
+        left_total.load(work.left_total[c].lane);
+        entries[0].load(prefix.left[c].lane);
         entries[1] = left_total;
         entries[1].subtract(entries[0]);
         entries[2] = entries[0];
-        entries[2].subtract_from(all[c]);
+        entries[2].subtract_from(prefix.all[c]);
         entries[3] = left_total;
         entries[3].subtract_from(work.total[c]);
         entries[3].subtract(entries[2]);
     }
 
     // The losses of the four leaves: first and second of the left side, first and second of the right side.
-    CODT_INLINE void losses(const Number* table, const Number* all, P (&loss)[4]) {
+    CODT_INLINE void losses(const Prefix& prefix, P (&loss)[4]) {
         P sums[4], extremes[4], weights[4];
         for (std::size_t leaf = 0; leaf < 4; ++leaf) {
             sums[leaf].clear();
@@ -159,7 +170,7 @@ struct TuplePass {
         }
         for (std::size_t c = 0; c < work.width; ++c) {
             P entries[4];
-            entries_of(table, all, c, entries);
+            entries_of(prefix, c, entries);
             for (std::size_t leaf = 0; leaf < 4; ++leaf) {
                 const P& entry = entries[leaf];
                 if constexpr (Loss == TupleLoss::all_but_largest) {
@@ -197,7 +208,7 @@ struct TuplePass {
         }
     }
 
-    CODT_INLINE void offer(P (&best)[2], const P (&loss)[4], const Number* table, const Number* all) {
+    CODT_INLINE void offer(P (&best)[2], const P (&loss)[4], const Prefix& prefix) {
         P sums[2];
         for (std::size_t side = 0; side < 2; ++side) {
             sums[side] = loss[2 * side];
@@ -206,7 +217,7 @@ struct TuplePass {
         if constexpr (Limited) {
             for (std::size_t c = 0; c < work.held; ++c) {
                 P entries[4];
-                entries_of(table, all, work.width + c, entries);
+                entries_of(prefix, work.width + c, entries);
                 for (std::size_t side = 0; side < 2; ++side) {
                     entries[2 * side].minimum(entries[2 * side + 1]);
                     sums[side].forbid_below(entries[2 * side], work.least[c]);
@@ -218,27 +229,25 @@ struct TuplePass {
 
     CODT_INLINE void run(const Stream<BlockRange>& stream) {
         P best[2], at_begin[4], at_end[4];
-        best[0].load(work.best[0]);
-        best[1].load(work.best[1]);
-        Number* const prefix = work.prefix.data();
-        Number* const inside = work.inside.data();
-        Number* const all = work.all.data();
-        Number* const all_inside = work.all_inside.data();
+        best[0].load(work.best[0].lane);
+        best[1].load(work.best[1].lane);
+        const Prefix prefix{work.left.data(), work.all.data()};
+        const Prefix inside{work.left_inside.data(), work.all_inside.data()};
         const std::size_t width = work.width + (Limited ? work.held : 0);
-        std::fill_n(prefix, width * lanes, Number{0});
-        std::fill_n(all, width, Number{0});
+        std::fill_n(prefix.left, width, Entry<Number>{});
+        std::fill_n(prefix.all, width, Number{0});
         for (P& loss : at_begin) loss.clear();
-        losses(prefix, all, at_begin);
+        losses(prefix, at_begin);
         std::uint32_t begin = 0;
         for (std::uint32_t b = 0; b < stream.block_count; ++b) {
             const BlockRange block = stream.blocks[b];
             if (block.several) {
-                std::copy_n(prefix, width * lanes, inside);
-                std::copy_n(all, width, all_inside);
+                std::copy_n(prefix.left, width, inside.left);
+                std::copy_n(prefix.all, width, inside.all);
             }
-            add_block(stream.ordered + begin, stream.ordered + block.end);
-            losses(prefix, all, at_end);
-            offer(best, at_end, prefix, all);
+            add_block(prefix, stream.ordered + begin, stream.ordered + block.end);
+            losses(prefix, at_end);
+            offer(best, at_end, prefix);
             if (block.several) {
                 P room[2];
                 for (std::size_t side = 0; side < 2; ++side) {
@@ -249,19 +258,18 @@ struct TuplePass {
                 room[0].minimum(room[1]);
                 if (any_negative(room[0]))
                     walk_groups<Walk::inside>(
-                        stream, begin, block,
-                        [&](std::uint32_t id) CODT_INLINE_LAMBDA { add(inside, all_inside, id); },
+                        stream, begin, block, [&](std::uint32_t id) CODT_INLINE_LAMBDA { add(inside, id); },
                         [&](std::uint32_t) CODT_INLINE_LAMBDA {
                             P loss[4];
-                            losses(inside, all_inside, loss);
-                            offer(best, loss, inside, all_inside);
+                            losses(inside, loss);
+                            offer(best, loss, inside);
                         });
             }
             for (std::size_t leaf = 0; leaf < 4; ++leaf) at_begin[leaf] = at_end[leaf];
             begin = block.end;
         }
-        best[0].store(work.best[0]);
-        best[1].store(work.best[1]);
+        best[0].store(work.best[0].lane);
+        best[1].store(work.best[1].lane);
     }
 };
 
@@ -281,7 +289,7 @@ struct TupleKernel : KernelDefaults {
         work_.width = data.width;
         work_.held = static_cast<std::uint32_t>(least_.size());
         const std::size_t entries = work_.width + work_.held;
-        for (auto* table : {&work_.left_total, &work_.prefix, &work_.inside}) table->resize(entries * lanes);
+        for (auto* tuple : {&work_.left_total, &work_.left, &work_.left_inside}) tuple->resize(entries);
         for (auto* tuple : {&work_.all, &work_.all_inside}) tuple->resize(entries);
     }
 
@@ -327,7 +335,7 @@ struct TupleKernel : KernelDefaults {
     void start(std::size_t lane, std::uint32_t, const Sums& left, const double (&known)[2]) {
         Sums right = total_;
         for (std::size_t c = 0; c < left.size(); ++c) {
-            work_.left_total[c * lanes + lane] = static_cast<Number>(left[c]);
+            work_.left_total[c].lane[lane] = static_cast<Number>(left[c]);
             right[c] -= left[c];
         }
         start_side(0, lane, left, known[0]);
@@ -335,11 +343,11 @@ struct TupleKernel : KernelDefaults {
     }
     // No loss is below zero.
     void pad(std::size_t lane) {
-        for (std::size_t c = 0; c < total_.size(); ++c) work_.left_total[c * lanes + lane] = work_.total[c];
-        work_.best[0][lane] = work_.best[1][lane] = Number{0};
+        for (std::size_t c = 0; c < total_.size(); ++c) work_.left_total[c].lane[lane] = work_.total[c];
+        work_.best[0].lane[lane] = work_.best[1].lane[lane] = Number{0};
     }
     double value(std::size_t side, std::size_t lane, double lambda) const {
-        const Number split = work_.best[side][lane];
+        const Number split = work_.best[side].lane[lane];
         if (!divisible_[side][lane] || split == none<Number>) return leaf_[side][lane];
         return std::min(leaf_[side][lane], static_cast<double>(split) + lambda);
     }
@@ -354,7 +362,7 @@ struct TupleKernel : KernelDefaults {
     void start_side(std::size_t side, std::size_t lane, const Sums& tuple, double known) {
         // A side that cannot be split must not ask for a walk: nothing else would ever end its walks.
         divisible_[side][lane] = enough_for_two(tuple);
-        work_.best[side][lane] = divisible_[side][lane] ? not_below(known) : Number{0};
+        work_.best[side].lane[lane] = divisible_[side][lane] ? not_below(known) : Number{0};
         leaf_[side][lane] = loss(tuple);
     }
 
