@@ -63,6 +63,26 @@ struct alignas(pack_bytes) ClassRows {
 template <class Int>
 using ClassTable = std::vector<ClassRows<Int>>;
 
+// The samples of the subset, by id.
+template <class Int, Counting What>
+struct Samples {
+    static constexpr bool weighted = What == Counting::weights;
+    // As many samples as a counter can hold, unless some weigh nothing.
+    using Id = std::conditional_t<weighted, std::uint32_t, std::make_unsigned_t<Int>>;
+
+    std::vector<std::uint16_t> label;
+    std::vector<Int> weight;  // if weights are counted
+    Buffer<Id> grouped;       // the ids of each block of each feature, grouped by class
+    std::vector<Run> runs;    // of all blocks
+
+    CODT_INLINE Int weight_of([[maybe_unused]] std::uint32_t id) const {
+        if constexpr (weighted)
+            return weight[id];
+        else
+            return 1;
+    }
+};
+
 template <class Int, Counting What, std::size_t Bytes>
 struct ManyClassPass {
     using P = Pack<Int, Bytes>;
@@ -95,36 +115,25 @@ struct ManyClassPass {
         }
     };
 
-    // As many samples as a counter can hold, unless some weigh nothing.
-    using Id = std::conditional_t<weighted, std::uint32_t, std::make_unsigned_t<Int>>;
-
-    const std::uint16_t* labels;  // class of each id
-    const Int* weights;           // of each id, if they are counted
-    const Id* grouped;            // the ids of each block, grouped by class
-    const Run* runs;              // of all blocks
+    const Samples<Int, What>& samples;
+    const Stream<Block>& stream;
     const std::uint8_t* bucket;
     ClassTable<Int>& table;
     Both best;
 
-    CODT_INLINE Int weight_of([[maybe_unused]] std::uint32_t id) const {
-        if constexpr (weighted)
-            return weights[id];
-        else
-            return 1;
-    }
     CODT_INLINE std::span<const Run> runs_of(const Block& block) const {
-        return {runs + block.first_run, block.runs};
+        return {samples.runs.data() + block.first_run, block.runs};
     }
     // A sample comes to a count, or leaves it. All bits of minus one are set.
     CODT_INLINE void enter(P& count, std::uint32_t id) const {
         if constexpr (weighted)
-            count.add_masked(minus[bucket[id]], weights[id]);
+            count.add_masked(minus[bucket[id]], samples.weight[id]);
         else
             count.add_row(plus[bucket[id]]);
     }
     CODT_INLINE void leave(P& count, std::uint32_t id) const {
         if constexpr (weighted)
-            count.subtract_masked(minus[bucket[id]], weights[id]);
+            count.subtract_masked(minus[bucket[id]], samples.weight[id]);
         else
             count.add_row(minus[bucket[id]]);
     }
@@ -215,15 +224,14 @@ struct ManyClassPass {
 
     // Visits the boundaries inside a block: from its end with the tail there back to its start, and forth
     // again.
-    CODT_INLINE void walk(const Stream<Block>& stream, std::uint32_t begin, const Block& block, Both head,
-                          Both tail) {
+    CODT_INLINE void walk(std::uint32_t begin, const Block& block, Both head, Both tail) {
         Both tails[block_size];
         for (std::uint32_t k = block.end; k-- > begin;) {
             tails[k - begin] = tail;
             const std::uint32_t id = stream.ordered[k];
-            ClassRows<Int>& rows = table[labels[id]];
+            ClassRows<Int>& rows = table[samples.label[id]];
             P count;
-            const Int weight = weight_of(id);
+            const Int weight = samples.weight_of(id);
             count.load(rows.count);
             leave(count, id);
             count.store(rows.count);
@@ -239,8 +247,8 @@ struct ManyClassPass {
         walk_groups<Walk::to_the_end>(
             stream, begin, block,
             [&](std::uint32_t id) CODT_INLINE_LAMBDA {
-                ClassRows<Int>& rows = table[labels[id]];
-                const Int weight = weight_of(id);
+                ClassRows<Int>& rows = table[samples.label[id]];
+                const Int weight = samples.weight_of(id);
                 Both count;
                 count.left.load(rows.count);
                 enter(count.left, id);
@@ -255,6 +263,7 @@ struct ManyClassPass {
 
     // Counts the samples of a block; `head` is the largest of its classes at its end.
     CODT_INLINE void count_block(std::uint32_t k, const Block& block, Both& head) {
+        const auto* const grouped = samples.grouped.data() + stream.cell;
         head.clear();
         for (const Run& run : runs_of(block)) {
             ClassRows<Int>& rows = table[run.label];
@@ -264,7 +273,7 @@ struct ManyClassPass {
             for (const std::uint32_t stop = k + run.length; k < stop; ++k) {
                 const std::uint32_t id = grouped[k];
                 enter(count.left, id);
-                if constexpr (weighted) passed = static_cast<Int>(passed + weight_of(id));
+                if constexpr (weighted) passed = static_cast<Int>(passed + samples.weight_of(id));
             }
             count.left.store(rows.count);
             if constexpr (!weighted) passed = static_cast<Int>(run.length);
@@ -275,7 +284,7 @@ struct ManyClassPass {
         }
     }
 
-    CODT_INLINE void run(const Stream<Block>& stream) {
+    CODT_INLINE void run() {
         const P zero{};
         for (ClassRows<Int>& rows : table) {
             zero.store(rows.count);
@@ -300,7 +309,7 @@ struct ManyClassPass {
                         Both start_head, tail;
                         take_ends(start_head, head, tail);
                         offer(head, tail);
-                        if (block.several && beaten_by(bound)) walk(stream, begin, block, start_head, tail);
+                        if (block.several && beaten_by(bound)) walk(begin, block, start_head, tail);
                     }
                 }
             }
@@ -337,10 +346,10 @@ struct ManyClassKernel : KernelDefaults {
         constexpr std::uint16_t unseen = 0xffff;
         std::fill(local_class_.begin(), local_class_.end(), unseen);
         const std::uint32_t size = subset.size();
-        grouped_.ensure(static_cast<std::size_t>(size) * subset.features());
-        runs_.clear();
-        label_.resize(size);
-        weight_.resize(weighted ? size : 0);
+        samples_.grouped.ensure(static_cast<std::size_t>(size) * subset.features());
+        samples_.runs.clear();
+        samples_.label.resize(size);
+        samples_.weight.resize(weighted ? size : 0);
         totals_.clear();
         const auto samples = subset.samples();
         std::int64_t total = 0;
@@ -350,10 +359,10 @@ struct ManyClassKernel : KernelDefaults {
                 local = static_cast<std::uint16_t>(totals_.size());
                 totals_.push_back(0);
             }
-            label_[id] = local;
-            if constexpr (weighted) weight_[id] = static_cast<Int>(data_.weights[samples[id]]);
-            totals_[local] += weight_of(id);
-            total += weight_of(id);
+            samples_.label[id] = local;
+            if constexpr (weighted) samples_.weight[id] = static_cast<Int>(data_.weights[samples[id]]);
+            totals_[local] += samples_.weight_of(id);
+            total += samples_.weight_of(id);
         }
         total_ = static_cast<double>(total);
         table_.resize(totals_.size());
@@ -362,26 +371,27 @@ struct ManyClassKernel : KernelDefaults {
     }
 
     void summarise(const std::uint32_t* order, std::size_t cell, std::uint32_t begin, Block& block) {
-        Id* const grouped = grouped_.data() + cell;
+        auto* const grouped = samples_.grouped.data() + cell;
         std::vector<std::uint32_t>& start = class_start_;  // zero for every class between two blocks
-        block.first_run = runs_.size();
+        std::vector<Run>& all_runs = samples_.runs;
+        block.first_run = all_runs.size();
         if (start.size() <= 64) {
             // Classes as bits: nothing to branch on for every sample.
             std::uint64_t present = 0;
             for (std::uint32_t k = begin; k < block.end; ++k) {
-                const std::uint32_t c = label_[order[k]];
+                const std::uint32_t c = samples_.label[order[k]];
                 ++start[c];
                 present |= std::uint64_t{1} << c;
             }
             for (; present != 0; present &= present - 1)
-                runs_.push_back({static_cast<std::uint32_t>(std::countr_zero(present)), 0});
+                all_runs.push_back({static_cast<std::uint32_t>(std::countr_zero(present)), 0});
         } else {
             for (std::uint32_t k = begin; k < block.end; ++k) {
-                const std::uint32_t c = label_[order[k]];
-                if (start[c]++ == 0) runs_.push_back({c, 0});
+                const std::uint32_t c = samples_.label[order[k]];
+                if (start[c]++ == 0) all_runs.push_back({c, 0});
             }
         }
-        const std::span<Run> runs = std::span(runs_).subspan(block.first_run);
+        const std::span<Run> runs = std::span(all_runs).subspan(block.first_run);
         block.runs = static_cast<std::uint32_t>(runs.size());
         std::uint32_t position = begin;
         for (Run& run : runs) {
@@ -390,12 +400,13 @@ struct ManyClassKernel : KernelDefaults {
             position += run.length;
         }
         for (std::uint32_t k = begin; k < block.end; ++k)
-            grouped[start[label_[order[k]]]++] = static_cast<Id>(order[k]);
+            grouped[start[samples_.label[order[k]]]++] =
+                static_cast<typename Samples<Int, What>::Id>(order[k]);
         for (const Run& run : runs) start[run.label] = 0;
     }
 
     Sums nothing() const { return Sums(totals_.size(), 0); }
-    void add(Sums& sums, std::uint32_t id) const { sums[label_[id]] += weight_of(id); }
+    void add(Sums& sums, std::uint32_t id) const { sums[samples_.label[id]] += samples_.weight_of(id); }
 
     void start(std::size_t lane, std::uint32_t, const Sums& seen, const double (&known)[2]) {
         std::int64_t weight = 0;
@@ -429,30 +440,15 @@ struct ManyClassKernel : KernelDefaults {
     template <std::size_t Bytes>
     CODT_INLINE static void run(ManyClassKernel* kernel, const Stream<Block>* stream,
                                 const std::uint8_t* bucket) {
-        ManyClassPass<Int, What, Bytes> pass{kernel->label_.data(),
-                                             kernel->weight_.data(),
-                                             kernel->grouped_.data() + stream->cell,
-                                             kernel->runs_.data(),
-                                             bucket,
-                                             kernel->table_,
-                                             {}};
+        ManyClassPass<Int, What, Bytes> pass{kernel->samples_, *stream, bucket, kernel->table_, {}};
         pass.best.left.load(kernel->best_[0]);
         pass.best.right.load(kernel->best_[1]);
-        pass.run(*stream);
+        pass.run();
         pass.best.left.store(kernel->best_[0]);
         pass.best.right.store(kernel->best_[1]);
     }
 
  private:
-    using Id = typename ManyClassPass<Int, What, baseline_bytes>::Id;
-
-    Int weight_of([[maybe_unused]] std::uint32_t id) const {
-        if constexpr (weighted)
-            return weight_[id];
-        else
-            return 1;
-    }
-
     // Correct samples out of n for a known number of errors that some split attains.
     static Int correct(double n, double errors) {
         return errors < n ? static_cast<Int>(n - std::max(0.0, std::ceil(errors))) : Int{0};
@@ -460,10 +456,7 @@ struct ManyClassKernel : KernelDefaults {
 
     LabelledData data_;
     std::vector<std::uint16_t> local_class_;
-    std::vector<std::uint16_t> label_;
-    std::vector<Int> weight_;
-    Buffer<Id> grouped_;
-    std::vector<Run> runs_;
+    Samples<Int, What> samples_;
     std::vector<std::uint32_t> class_start_;
     std::vector<std::int64_t> totals_;  // of each class
     double total_ = 0;                  // weight of the subset

@@ -26,6 +26,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -60,22 +61,31 @@ inline double positive_part(double y) {
     return std::max(y, 0.0);
 }
 
-// The samples with their targets, as a pass walks over them.
+// The samples with their targets: the part that the kernels have in common.
 template <class Value>
-class SignedSamples {
+class SignedSamples : public KernelDefaults {
  public:
     using Block = SignedBlock<Value>;
     // Doubles stand in a row in the order of `grouped`, as many samples do not fit a cache. With 32 bits that
     // gains nothing.
     static constexpr bool in_a_row = std::is_same_v<Value, double>;
 
-    std::vector<Value> target;  // of every id
+    // `y` has a target for every row of the data set.
+    explicit SignedSamples(std::span<const double> y) : y_(y) {}
 
-    void reset(const Subset& subset) {
+    // Calls take(id, y) for all samples. Targets are less the subset's mean: sums stay small and lose few
+    // digits.
+    template <class Take>
+    void read_targets(const Subset& subset, const Take& take) {
         const std::size_t cells = static_cast<std::size_t>(subset.size()) * subset.features();
         grouped_.ensure(cells);
         if constexpr (in_a_row) values_.ensure(cells);
         target.resize(subset.size());
+        const auto samples = subset.samples();
+        double mean = 0;
+        for (const std::uint32_t row : samples) mean += y_[row];
+        mean /= subset.size();
+        for (std::uint32_t id = 0; id < subset.size(); ++id) take(id, y_[samples[id]] - mean);
     }
 
     void summarise(const std::uint32_t* order, std::size_t cell, std::uint32_t begin, Block& block) {
@@ -105,6 +115,8 @@ class SignedSamples {
         block.per_fall = least < 0 ? -1 / static_cast<Quotient>(least) : 0;
     }
 
+    std::vector<Value> target;  // of every id, as the kernel wants it
+
     // Calls visit(id, y) for the samples from p to `end` of those grouped by sign.
     template <class Visit>
     CODT_INLINE void for_each_grouped(std::size_t cell, std::uint32_t p, std::uint32_t end,
@@ -119,6 +131,7 @@ class SignedSamples {
     }
 
  private:
+    std::span<const double> y_;
     Buffer<std::uint32_t> grouped_;  // ids of each feature, within each block those with y > 0 first
     Buffer<Value> values_;           // the targets of these
 };
@@ -132,21 +145,28 @@ CODT_INLINE Register larger(const Register& a, const Register& b) {
     return a > b ? a : b;
 }
 
-// Both sides of all lanes in a pass. `Side` knows one of them, with its best ratio so far:
+// A pass over a stream. `Numbers` knows in which numbers:
 //
-//     room(i, s, k), take(i, s, k)   negative where a boundary might beat the best; takes what does
-//     box_room(i, reach, bottom)     negative where |c| <= reach over k (n - k) >= bottom might
-//     corner_room(i, c, k)           negative where a corner of the hexagon might
-//
-// each for its register i of lanes. Sums are in packs of whole numbers or of doubles.
-template <class Side, class Sum>
-struct SquaredErrorSides {
-    using Register = typename Side::Register;
-    using Room = typename Side::Numbers;
+//     Sum, Counts          packs of sums, and of the samples of a block
+//     add(sum, bucket, y), subtract(sum, bucket, y), count(counts, bucket)
+//                          a sample in the lanes in which it goes left
+//     Side                 one side with its best ratio so far, for each register i of lanes:
+//       room(i, s, k), take(i, s, k)   negative where a boundary might beat the best; takes what does
+//       box_room(i, reach, bottom)     negative where |c| <= reach over k (n - k) >= bottom might
+//       corner_room(i, c, k)           negative where a corner of the hexagon might
+template <class Numbers>
+struct SquaredErrorPass {
+    using Side = typename Numbers::Side;
+    using Sum = typename Numbers::Sum;
+    using Room = typename Side::Pack;
+    using Register = typename Room::Register;
     using Whole = typename Sum::Register;
     using Value = std::remove_cvref_t<decltype(Whole{}[0])>;
     using Block = SignedBlock<Value>;
 
+    const SignedSamples<Value>& samples;
+    const Stream<Block>& stream;
+    const std::uint8_t* bucket;
     Side left, right;
 
     CODT_INLINE static Register real(const Whole& a) { return __builtin_convertvector(a, Register); }
@@ -173,10 +193,53 @@ struct SquaredErrorSides {
     // A block with what lies before it, and in it on the left side: s0, k0, P, N and k1.
     struct Counted {
         const Block* block;
-        std::uint32_t begin = 0;
-        Value total = 0;
+        std::uint32_t begin;
+        Value total;
         Sum s, k, rise, fall, next;
+
+        CODT_INLINE void start() {
+            begin = 0;
+            total = 0;
+            s.clear();
+            k.clear();
+        }
+        CODT_INLINE Sum end_sum() const {
+            Sum sum;
+            for (std::size_t i = 0; i < Sum::registers; ++i) sum.r[i] = s.r[i] + (rise.r[i] - fall.r[i]);
+            return sum;
+        }
+        CODT_INLINE Value end_total() const { return total + (block->positive - block->negative); }
+        // Goes on behind the block.
+        CODT_INLINE void go_on(const Sum& sum, Value all) {
+            s = sum;
+            k = next;
+            total = all;
+            begin = block->end;
+        }
     };
+
+    CODT_INLINE void count(const Block& block, Counted& now) const {
+        Sum rise, fall;
+        typename Numbers::Counts counts;
+        rise.clear();
+        fall.clear();
+        counts.clear();
+        samples.for_each_grouped(stream.cell, now.begin, block.middle,
+                                 [&](std::uint32_t id, Value y) CODT_INLINE_LAMBDA {
+                                     Numbers::add(rise, bucket[id], y);
+                                     Numbers::count(counts, bucket[id]);
+                                 });
+        samples.for_each_grouped(stream.cell, block.middle, block.end,
+                                 [&](std::uint32_t id, Value y) CODT_INLINE_LAMBDA {
+                                     Numbers::subtract(fall, bucket[id], y);
+                                     Numbers::count(counts, bucket[id]);
+                                 });
+        now.block = &block;
+        now.rise = rise;
+        now.fall = fall;
+        for (std::size_t i = 0; i < Sum::registers; ++i)
+            now.next.r[i] = now.k.r[i] + __builtin_convertvector(counts.r[i], Whole);
+    }
 
     // A block as one side sees it: k from k0 to k1, s between `low` and `top`.
     struct Inside {
@@ -236,9 +299,8 @@ struct SquaredErrorSides {
     }
 
     // Walks a block whose ends have been evaluated, for the sides on which an inner boundary might beat the
-    // best. step(id, sum, count, total) adds a sample.
-    template <class Step>
-    CODT_INLINE void look_into(const Stream<Block>& stream, const Counted& in, const Step& step) {
+    // best.
+    CODT_INLINE void look_into(const Counted& in) {
         const Block& block = *in.block;
         Room room, other;
         for (std::size_t i = 0; i < Sum::registers; ++i) {
@@ -249,20 +311,25 @@ struct SquaredErrorSides {
         const bool walk_left = any_negative(room);
         const bool walk_right = any_negative(other);
         if (walk_left && walk_right)
-            walk<true, true>(stream, in, step);
+            walk<true, true>(in);
         else if (walk_left)
-            walk<true, false>(stream, in, step);
+            walk<true, false>(in);
         else if (walk_right)
-            walk<false, true>(stream, in, step);
+            walk<false, true>(in);
     }
 
-    template <bool Left, bool Right, class Step>
-    CODT_INLINE void walk(const Stream<Block>& stream, const Counted& in, const Step& step) {
+    template <bool Left, bool Right>
+    CODT_INLINE void walk(const Counted& in) {
         Sum sum = in.s, count = in.k;
         Value total = in.total;
         walk_groups<Walk::to_the_end>(
             stream, in.begin, *in.block,
-            [&](std::uint32_t id) CODT_INLINE_LAMBDA { step(id, sum, count, total); },
+            [&](std::uint32_t id) CODT_INLINE_LAMBDA {
+                const Value y = samples.target[id];
+                Numbers::add(sum, bucket[id], y);
+                Numbers::count(count, bucket[id]);
+                total += y;
+            },
             [&](std::uint32_t p)
                 CODT_INLINE_LAMBDA { offer<Left, Right>(sum, count, total, static_cast<Value>(p)); });
     }

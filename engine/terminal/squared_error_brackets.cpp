@@ -50,13 +50,13 @@ struct alignas(pack_bytes) SideLanes {
 
 template <std::size_t Bytes>
 struct BracketSide {
-    using Numbers = Pack<float, Bytes>;
-    using Register = typename Numbers::Register;
+    using Pack = codt::Pack<float, Bytes>;
+    using Register = typename Pack::Register;
 
-    Numbers count, mean, slack, least, filter, upper, lower;
+    Pack count, mean, slack, least, filter, upper, lower;
 
     CODT_INLINE static Register size_of(const Register& a) {
-        using Bits = typename Pack<std::int32_t, Bytes>::Register;
+        using Bits = typename codt::Pack<std::int32_t, Bytes>::Register;
         return (Register)((Bits)a & 0x7FFFFFFF);
     }
 
@@ -66,7 +66,7 @@ struct BracketSide {
         slack.load(side.slack);
         upper.load(side.upper);
         lower.load(side.lower);
-        for (std::size_t i = 0; i < Numbers::registers; ++i) {
+        for (std::size_t i = 0; i < Pack::registers; ++i) {
             // Half a sample where there is nothing to split.
             least.r[i] = larger<Register>(count.r[i] - 1.0F, Register{} + 0.5F);
             filter.r[i] = upper.r[i] * (1 - blur);
@@ -108,58 +108,64 @@ struct BracketSide {
     }
 };
 
-struct BracketKernel : KernelDefaults {
+template <std::size_t Bytes>
+struct RoundedNumbers {
+    using Side = BracketSide<Bytes>;
+    using Sum = Pack<std::int32_t, Bytes>;
+    using Counts = Sum;
+    static constexpr LaneRows<std::int32_t, lanes_of_floats> masks{-1};
+
+    CODT_INLINE static void add(Sum& sum, std::uint8_t bucket, std::int32_t y) {
+        sum.add_masked(masks[bucket], y);
+    }
+    CODT_INLINE static void subtract(Sum& sum, std::uint8_t bucket, std::int32_t y) {
+        sum.subtract_masked(masks[bucket], y);
+    }
+    CODT_INLINE static void count(Sum& counts, std::uint8_t bucket) { counts.subtract_row(masks[bucket]); }
+};
+
+struct BracketKernel : SignedSamples<std::int32_t> {
     static constexpr std::uint32_t lanes = lanes_of_floats;
     // Sums of a block cost half of what they do elsewhere.
     static constexpr std::uint32_t longest_block = 48;
-    using Block = SignedBlock<std::int32_t>;
     struct Sums {
         double y = 0, squares = 0;
         std::int64_t rounded = 0, sizes = 0;
     };
 
-    explicit BracketKernel(std::span<const double> y) : y_(y) {}
+    using SignedSamples::SignedSamples;
 
-    // Targets less the subset's mean, as they are and as whole numbers; false if these do not exist.
+    // Targets as they are and as whole numbers; false if these do not exist.
     bool read(const Subset& subset) {
-        const std::uint32_t size = subset.size();
-        if (size > most_samples) return false;
-        const auto samples = subset.samples();
-        samples_.reset(subset);
-        target_.resize(size);
-        double mean = 0;
-        for (const std::uint32_t row : samples) mean += y_[row];
-        mean /= size;
+        if (subset.size() > most_samples) return false;
+        original_.resize(subset.size());
         double sum = 0;
-        for (std::uint32_t id = 0; id < size; ++id) {
-            target_[id] = y_[samples[id]] - mean;
-            sum += std::abs(target_[id]);
-        }
+        read_targets(subset, [&](std::uint32_t id, double y) {
+            original_[id] = y;
+            sum += std::abs(y);
+        });
         unit_ = sum_of_targets / sum;
         if (!std::isfinite(unit_ * unit_)) return false;
         all_ = {};
-        for (std::uint32_t id = 0; id < size; ++id) {
-            samples_.target[id] =
-                static_cast<std::int32_t>(target_[id] * unit_ + std::copysign(0.5, target_[id]));
+        for (std::uint32_t id = 0; id < subset.size(); ++id) {
+            const double y = original_[id];
+            target[id] = static_cast<std::int32_t>(y * unit_ + std::copysign(0.5, y));
             add(all_, id);
         }
         return true;
     }
-    void summarise(const std::uint32_t* order, std::size_t cell, std::uint32_t begin, Block& block) {
-        samples_.summarise(order, cell, begin, block);
-    }
 
     Sums nothing() const { return {}; }
     void add(Sums& sums, std::uint32_t id) const {
-        sums.y += target_[id];
-        sums.squares += target_[id] * target_[id];
-        sums.rounded += samples_.target[id];
-        sums.sizes += std::abs(samples_.target[id]);
+        sums.y += original_[id];
+        sums.squares += original_[id] * original_[id];
+        sums.rounded += target[id];
+        sums.sizes += std::abs(target[id]);
     }
 
     void start(std::size_t lane, std::uint32_t n, const Sums& left, const double (&known)[2]) {
         start_side(sides_[0], lane, n, left, known[0]);
-        start_side(sides_[1], lane, static_cast<double>(target_.size()) - n,
+        start_side(sides_[1], lane, static_cast<double>(original_.size()) - n,
                    {all_.y - left.y, all_.squares - left.squares, all_.rounded - left.rounded,
                     all_.sizes - left.sizes},
                    known[1]);
@@ -187,63 +193,32 @@ struct BracketKernel : KernelDefaults {
     template <std::size_t Bytes>
     CODT_INLINE static void run(BracketKernel* kernel, const Stream<Block>* stream,
                                 const std::uint8_t* bucket) {
-        using I = Pack<std::int32_t, Bytes>;
-        static constexpr LaneRows<std::int32_t, lanes> masks{-1};
-
-        const SignedSamples<std::int32_t>& samples = kernel->samples_;
-        SquaredErrorSides<BracketSide<Bytes>, I> sides;
-        sides.left.load(kernel->sides_[0]);
-        sides.right.load(kernel->sides_[1]);
-        const auto step = [&](std::uint32_t id, I& s, I& k, std::int32_t& total) CODT_INLINE_LAMBDA {
-            const std::int32_t y = samples.target[id];
-            s.add_masked(masks[bucket[id]], y);
-            k.subtract_row(masks[bucket[id]]);
-            total += y;
-        };
-        typename decltype(sides)::Counted doubtful[ahead];
-        typename decltype(sides)::Counted now;
-        now.s.clear();
-        now.k.clear();
+        SquaredErrorPass<RoundedNumbers<Bytes>> pass{*kernel, *stream, bucket, {}, {}};
+        pass.left.load(kernel->sides_[0]);
+        pass.right.load(kernel->sides_[1]);
+        typename decltype(pass)::Counted doubtful[ahead];
+        typename decltype(pass)::Counted now;
+        now.start();
         for (std::uint32_t number = 0; number < stream->block_count;) {
             std::uint32_t count_doubtful = 0;
             const std::uint32_t end = std::min(number + ahead, stream->block_count);
             for (; number < end; ++number) {
                 const Block& block = stream->blocks[number];
-                now.block = &block;
-                I rise, fall, next = now.k;
-                rise.clear();
-                fall.clear();
-                samples.for_each_grouped(stream->cell, now.begin, block.middle,
-                                         [&](std::uint32_t id, std::int32_t y) CODT_INLINE_LAMBDA {
-                                             rise.add_masked(masks[bucket[id]], y);
-                                             next.subtract_row(masks[bucket[id]]);
-                                         });
-                samples.for_each_grouped(stream->cell, block.middle, block.end,
-                                         [&](std::uint32_t id, std::int32_t y) CODT_INLINE_LAMBDA {
-                                             fall.subtract_masked(masks[bucket[id]], y);
-                                             next.subtract_row(masks[bucket[id]]);
-                                         });
-                now.rise = rise;
-                now.fall = fall;
-                now.next = next;
-                I sum = now.s;
-                sum.add(rise);
-                sum.subtract(fall);
-                const std::int32_t total = now.total + (block.positive - block.negative);
-                if (!block.several || sides.is_doubtful(now)) {
-                    sides.template offer<true, true>(sum, next, total, static_cast<std::int32_t>(block.end));
+                pass.count(block, now);
+                const auto sum = now.end_sum();
+                const std::int32_t total = now.end_total();
+                if (!block.several || pass.is_doubtful(now)) {
+                    pass.template offer<true, true>(sum, now.next, total,
+                                                    static_cast<std::int32_t>(block.end));
                     doubtful[count_doubtful] = now;
                     count_doubtful += block.several;
                 }
-                now.s = sum;
-                now.k = next;
-                now.total = total;
-                now.begin = block.end;
+                now.go_on(sum, total);
             }
-            for (std::uint32_t d = 0; d < count_doubtful; ++d) sides.look_into(*stream, doubtful[d], step);
+            for (std::uint32_t d = 0; d < count_doubtful; ++d) pass.look_into(doubtful[d]);
         }
-        sides.left.store(kernel->sides_[0]);
-        sides.right.store(kernel->sides_[1]);
+        pass.left.store(kernel->sides_[0]);
+        pass.right.store(kernel->sides_[1]);
     }
 
  private:
@@ -257,10 +232,8 @@ struct BracketKernel : KernelDefaults {
         side.lower[lane] = 0;
     }
 
-    std::span<const double> y_;
-    double unit_ = 1;  // rounded targets by targets
-    std::vector<double> target_;
-    SignedSamples<std::int32_t> samples_;  // with rounded targets
+    double unit_ = 1;               // rounded targets by targets
+    std::vector<double> original_;  // targets before rounding
     Sums all_;
     SideLanes sides_[2];
 };

@@ -26,10 +26,10 @@ struct alignas(pack_bytes) SideLanes {
 
 template <std::size_t Bytes>
 struct ExactSide {
-    using Numbers = Pack<double, Bytes, total_bytes>;
-    using Register = typename Numbers::Register;
+    using Pack = codt::Pack<double, Bytes, total_bytes>;
+    using Register = typename Pack::Register;
 
-    Numbers count, mean, ratio;
+    Pack count, mean, ratio;
 
     CODT_INLINE void load(const SideLanes& side) {
         count.load(side.count);
@@ -67,43 +67,51 @@ struct ExactSide {
     }
 };
 
-struct SquaredErrorKernel : KernelDefaults {
+template <std::size_t Bytes>
+struct Doubles {
+    using Side = ExactSide<Bytes>;
+    using Sum = typename Side::Pack;
+    // Samples of a block are counted in half the bytes.
+    using Counts = Pack<std::int32_t, Bytes / 2, total_bytes / 2>;
+    static constexpr LaneRows<double, lanes_of_doubles> ones{1.0};
+    static constexpr LaneRows<std::int32_t, lanes_of_doubles> whole_ones{1};
+
+    // y times one or zero: exact, and the same on every path.
+    CODT_INLINE static void add(Sum& sum, std::uint8_t bucket, double y) { sum.add_scaled(ones[bucket], y); }
+    CODT_INLINE static void subtract(Sum& sum, std::uint8_t bucket, double y) {
+        sum.add_scaled(ones[bucket], -y);
+    }
+    CODT_INLINE static void count(Counts& counts, std::uint8_t bucket) { counts.add_row(whole_ones[bucket]); }
+    CODT_INLINE static void count(Sum& counts, std::uint8_t bucket) { counts.add_row(ones[bucket]); }
+};
+
+struct SquaredErrorKernel : SignedSamples<double> {
     static constexpr std::uint32_t lanes = lanes_of_doubles;
-    using Block = SignedBlock<double>;
     struct Sums {
         double y = 0, squares = 0;
     };
 
-    explicit SquaredErrorKernel(std::span<const double> y) : y_(y) {}
+    using SignedSamples::SignedSamples;
 
-    // Targets less the subset's mean: sums stay small and lose few digits.
     bool read(const Subset& subset) {
-        const auto samples = subset.samples();
-        samples_.reset(subset);
-        double mean = 0;
-        for (const std::uint32_t row : samples) mean += y_[row];
-        mean /= subset.size();
         all_ = {};
-        for (std::uint32_t id = 0; id < subset.size(); ++id) {
-            samples_.target[id] = y_[samples[id]] - mean;
+        read_targets(subset, [&](std::uint32_t id, double y) {
+            target[id] = y;
             add(all_, id);
-        }
+        });
         return true;
-    }
-    void summarise(const std::uint32_t* order, std::size_t cell, std::uint32_t begin, Block& block) {
-        samples_.summarise(order, cell, begin, block);
     }
 
     Sums nothing() const { return {}; }
     void add(Sums& sums, std::uint32_t id) const {
-        const double y = samples_.target[id];
+        const double y = target[id];
         sums.y += y;
         sums.squares += y * y;
     }
 
     void start(std::size_t lane, std::uint32_t n, const Sums& left, const double (&known)[2]) {
         start_side(sides_[0], lane, n, left, known[0]);
-        start_side(sides_[1], lane, static_cast<double>(samples_.target.size()) - n,
+        start_side(sides_[1], lane, static_cast<double>(target.size()) - n,
                    {all_.y - left.y, all_.squares - left.squares}, known[1]);
     }
     // Nothing beats infinity.
@@ -122,62 +130,22 @@ struct SquaredErrorKernel : KernelDefaults {
     template <std::size_t Bytes>
     CODT_INLINE static void run(SquaredErrorKernel* kernel, const Stream<Block>* stream,
                                 const std::uint8_t* bucket) {
-        using P = Pack<double, Bytes, total_bytes>;
-        // Samples of a block are counted in half the bytes.
-        using Counts = Pack<std::int32_t, Bytes / 2, total_bytes / 2>;
-        static constexpr LaneRows<double, lanes> ones{1.0};
-        static constexpr LaneRows<std::int32_t, lanes> whole_ones{1};
-
-        const SignedSamples<double>& samples = kernel->samples_;
-        SquaredErrorSides<ExactSide<Bytes>, P> sides;
-        sides.left.load(kernel->sides_[0]);
-        sides.right.load(kernel->sides_[1]);
-        typename decltype(sides)::Counted now;
-        now.s.clear();
-        now.k.clear();
+        SquaredErrorPass<Doubles<Bytes>> pass{*kernel, *stream, bucket, {}, {}};
+        pass.left.load(kernel->sides_[0]);
+        pass.right.load(kernel->sides_[1]);
+        typename decltype(pass)::Counted now;
+        now.start();
         for (std::uint32_t number = 0; number < stream->block_count; ++number) {
             const Block& block = stream->blocks[number];
-            now.block = &block;
-            P rise, fall, next, sum;
-            Counts counts;
-            rise.clear();
-            fall.clear();
-            counts.clear();
-            samples.for_each_grouped(stream->cell, now.begin, block.middle,
-                                     [&](std::uint32_t id, double y) CODT_INLINE_LAMBDA {
-                                         rise.add_scaled(ones[bucket[id]], y);
-                                         counts.add_row(whole_ones[bucket[id]]);
-                                     });
-            samples.for_each_grouped(stream->cell, block.middle, block.end,
-                                     [&](std::uint32_t id, double y) CODT_INLINE_LAMBDA {
-                                         fall.add_scaled(ones[bucket[id]], -y);
-                                         counts.add_row(whole_ones[bucket[id]]);
-                                     });
-            for (std::size_t i = 0; i < P::registers; ++i) {
-                next.r[i] = now.k.r[i] + __builtin_convertvector(counts.r[i], typename P::Register);
-                sum.r[i] = now.s.r[i] + (rise.r[i] - fall.r[i]);
-            }
-            now.rise = rise;
-            now.fall = fall;
-            now.next = next;
-            const double total = now.total + (block.positive - block.negative);
-            sides.template offer<true, true>(sum, next, total, block.end);
-            if (block.several && sides.is_doubtful(now))
-                sides.look_into(*stream, now,
-                                [&](std::uint32_t id, P& s, P& k, double& all) CODT_INLINE_LAMBDA {
-                                    // y times one or zero: exact, and the same on every path.
-                                    const double y = samples.target[id];
-                                    s.add_scaled(ones[bucket[id]], y);
-                                    k.add_row(ones[bucket[id]]);
-                                    all += y;
-                                });
-            now.s = sum;
-            now.k = next;
-            now.total = total;
-            now.begin = block.end;
+            pass.count(block, now);
+            const auto sum = now.end_sum();
+            const double total = now.end_total();
+            pass.template offer<true, true>(sum, now.next, total, block.end);
+            if (block.several && pass.is_doubtful(now)) pass.look_into(now);
+            now.go_on(sum, total);
         }
-        sides.left.ratio.store(kernel->sides_[0].ratio);
-        sides.right.ratio.store(kernel->sides_[1].ratio);
+        pass.left.ratio.store(kernel->sides_[0].ratio);
+        pass.right.ratio.store(kernel->sides_[1].ratio);
     }
 
  private:
@@ -188,8 +156,6 @@ struct SquaredErrorKernel : KernelDefaults {
         side.ratio[lane] = std::max(0.0, (side.error[lane] - known) / n);
     }
 
-    std::span<const double> y_;
-    SignedSamples<double> samples_;
     Sums all_;
     SideLanes sides_[2];
 };
