@@ -50,8 +50,7 @@ enum class Counting { samples, weights };
 template <class Int>
 struct alignas(pack_bytes) ClassRows {
     static constexpr std::uint32_t lanes = lane_count<Int>;
-    Int left_total[lanes];   // samples of the class left of each threshold
-    Int right_total[lanes];  // and right of it
+    Int total[2][lanes];     // samples of the class left of each threshold, and right of it
     Int count[lanes];        // left samples passed so far
     Int start_count[lanes];  // the same at the start of the block
     Int left_tail[lanes];    // samples still to come at some place before: the latest whose tails were taken
@@ -142,10 +141,10 @@ struct ManyClassPass {
     CODT_INLINE static void behind(const ClassRows<Int>& rows, const Int* count, Int passed, Both& rest) {
         P before;
         before.load(count);
-        rest.left.load(rows.left_total);
+        rest.left.load(rows.total[0]);
         rest.left.subtract(before);
         before.subtract_from(passed);
-        rest.right.load(rows.right_total);
+        rest.right.load(rows.total[1]);
         rest.right.subtract(before);
     }
 
@@ -237,10 +236,10 @@ struct ManyClassPass {
             count.store(rows.count);
             rows.passed = static_cast<Int>(rows.passed - weight);
             Both rest;
-            rest.left.load(rows.left_total);
+            rest.left.load(rows.total[0]);
             rest.left.subtract(count);
             count.subtract_from(rows.passed);
-            rest.right.load(rows.right_total);
+            rest.right.load(rows.total[1]);
             rest.right.subtract(count);
             tail.maximum(rest);
         }
@@ -408,28 +407,24 @@ struct ManyClassKernel : KernelDefaults {
     Sums nothing() const { return Sums(totals_.size(), 0); }
     void add(Sums& sums, std::uint32_t id) const { sums[samples_.label[id]] += samples_.weight_of(id); }
 
-    void start(std::size_t lane, std::uint32_t, const Sums& seen, const double (&known)[2]) {
+    void rest(const Sums& left, Sums& right) const {
+        for (std::size_t c = 0; c < totals_.size(); ++c) right[c] = totals_[c] - left[c];
+    }
+    void start(std::size_t side, std::size_t lane, std::uint32_t, const Sums& sums, double known) {
         std::int64_t weight = 0;
-        Int leaf[2] = {0, 0};
-        for (std::size_t c = 0; c < totals_.size(); ++c) {
-            const Int left = static_cast<Int>(seen[c]);
-            const Int right = static_cast<Int>(totals_[c] - seen[c]);
-            weight += left;
-            table_[c].left_total[lane] = left;
-            table_[c].right_total[lane] = right;
-            leaf[0] = std::max(leaf[0], left);
-            leaf[1] = std::max(leaf[1], right);
+        Int leaf = 0;
+        for (std::size_t c = 0; c < sums.size(); ++c) {
+            const Int total = table_[c].total[side][lane] = static_cast<Int>(sums[c]);
+            weight += total;
+            leaf = std::max(leaf, total);
         }
-        weight_of_side_[0][lane] = static_cast<double>(weight);
-        weight_of_side_[1][lane] = total_ - weight_of_side_[0][lane];
-        for (std::size_t side = 0; side < 2; ++side) {
-            leaf_[side][lane] = leaf[side];
-            best_[side][lane] = std::max(leaf[side], correct(weight_of_side_[side][lane], known[side]));
-        }
+        weight_of_side_[side][lane] = static_cast<double>(weight);
+        leaf_[side][lane] = leaf;
+        best_[side][lane] = std::max(leaf, correct(weight_of_side_[side][lane], known));
     }
     void pad(std::size_t lane) {
         best_[0][lane] = best_[1][lane] = static_cast<Int>(total_);
-        for (ClassRows<Int>& rows : table_) rows.left_total[lane] = rows.right_total[lane] = 0;
+        for (ClassRows<Int>& rows : table_) rows.total[0][lane] = rows.total[1][lane] = 0;
     }
     double value(std::size_t side, std::size_t lane, double lambda) const {
         const double all = weight_of_side_[side][lane];

@@ -10,9 +10,10 @@
 //                                  fills in the block of order[begin], order[begin + 1], ...; its own tables
 //                                  of the feature begin at `cell`
 //     nothing(), add(sums, id)     the sums of no sample, and one sample more
-//     start(lane, n, left, known)  the side left of a threshold has n samples with these sums; known[side] is
-//     a
-//                                  loss that some split of the side attains, perhaps infinite
+//     rest(left, right)            the sums of the other side
+//     start(side, lane, n, sums, known)
+//                                  a side of a threshold has n samples with these sums; `known` is a loss
+//                                  that some split of the side attains, perhaps infinite
 //     pad(lane)                    the lane has no threshold, every sample is on its left: it must never ask
 //                                  for a walk
 //     run<Bytes>(kernel, stream, code)
@@ -102,6 +103,7 @@ class ScanDriver {
         const auto order = subset_->order(f);
         const auto ends = subset_->group_end(f);
         auto left = kernel_.nothing();
+        auto right = left;
         std::uint32_t k = 0;
         for (std::size_t j = 0; j < thresholds.size(); ++j) {
             for (const std::uint32_t end = ends[thresholds[j]]; k < end; ++k) {
@@ -109,7 +111,9 @@ class ScanDriver {
                 code_[id] = kernel_.code(id, j);
                 kernel_.add(left, id);
             }
-            kernel_.start(j, k, left, {values[0][j] - lambda, values[1][j] - lambda});
+            kernel_.rest(left, right);
+            kernel_.start(0, j, k, left, values[0][j] - lambda);
+            kernel_.start(1, j, size - k, right, values[1][j] - lambda);
         }
         for (; k < size; ++k) code_[order[k]] = kernel_.code(order[k], thresholds.size());
         for (std::size_t j = thresholds.size(); j < Kernel::lanes; ++j) kernel_.pad(j);

@@ -47,6 +47,15 @@ struct SignedBlock : BlockRange {
     Quotient per_rise, per_fall;  // 1 / y+ and 1 / y-, zero where there is none
 };
 
+// What n samples in one leaf lose, given the sums of their targets and squares; and what the best tree of
+// depth at most one loses where a split gains so much.
+inline double leaf_error(double n, double sum, double squares) {
+    return std::max(0.0, squares - sum * sum / n);
+}
+inline double best_value(double error, double gain, double lambda) {
+    return std::min(error, std::max(0.0, error - gain) + lambda);
+}
+
 // Told by bits where the compiler would branch.
 inline std::uint32_t is_positive(std::int32_t y) {
     return static_cast<std::uint32_t>(-y) >> 31U;

@@ -163,12 +163,19 @@ struct BracketKernel : SignedSamples<std::int32_t> {
         sums.sizes += std::abs(target[id]);
     }
 
-    void start(std::size_t lane, std::uint32_t n, const Sums& left, const double (&known)[2]) {
-        start_side(sides_[0], lane, n, left, known[0]);
-        start_side(sides_[1], lane, static_cast<double>(original_.size()) - n,
-                   {all_.y - left.y, all_.squares - left.squares, all_.rounded - left.rounded,
-                    all_.sizes - left.sizes},
-                   known[1]);
+    void rest(const Sums& left, Sums& right) const {
+        right = {all_.y - left.y, all_.squares - left.squares, all_.rounded - left.rounded,
+                 all_.sizes - left.sizes};
+    }
+    void start(std::size_t s, std::size_t lane, double n, const Sums& sums, double known) {
+        SideLanes& side = sides_[s];
+        side.count[lane] = static_cast<float>(n);
+        side.mean[lane] = static_cast<float>(static_cast<double>(sums.rounded) / n);
+        side.slack[lane] = static_cast<float>(0.26 * n + blur * static_cast<double>(sums.sizes));
+        side.error[lane] = leaf_error(n, sums.y, sums.squares);
+        const double ratio = (side.error[lane] - known) / side.count[lane];
+        side.upper[lane] = static_cast<float>(std::max(0.0, ratio * (unit_ * unit_) * (1 + 1e-6)));
+        side.lower[lane] = 0;
     }
     // Nothing beats so much.
     void pad(std::size_t lane) {
@@ -180,8 +187,7 @@ struct BracketKernel : SignedSamples<std::int32_t> {
     void bracket(std::size_t s, std::size_t lane, double lambda, double& lower, double& upper) const {
         const SideLanes& side = sides_[s];
         const auto value = [&](float ratio) {
-            const double gain = side.count[lane] * (ratio / (unit_ * unit_));
-            return std::min(side.error[lane], std::max(0.0, side.error[lane] - gain) + lambda);
+            return best_value(side.error[lane], side.count[lane] * (ratio / (unit_ * unit_)), lambda);
         };
         upper = std::min(upper, value(side.lower[lane]));
         lower = std::min(upper, value(side.upper[lane]));
@@ -222,16 +228,6 @@ struct BracketKernel : SignedSamples<std::int32_t> {
     }
 
  private:
-    void start_side(SideLanes& side, std::size_t lane, double n, const Sums& sums, double known) const {
-        side.count[lane] = static_cast<float>(n);
-        side.mean[lane] = static_cast<float>(static_cast<double>(sums.rounded) / n);
-        side.slack[lane] = static_cast<float>(0.26 * n + blur * static_cast<double>(sums.sizes));
-        side.error[lane] = std::max(0.0, sums.squares - sums.y * sums.y / n);
-        const double ratio = (side.error[lane] - known) / side.count[lane];
-        side.upper[lane] = static_cast<float>(std::max(0.0, ratio * (unit_ * unit_) * (1 + 1e-6)));
-        side.lower[lane] = 0;
-    }
-
     double unit_ = 1;               // rounded targets by targets
     std::vector<double> original_;  // targets before rounding
     Sums all_;

@@ -109,10 +109,13 @@ struct SquaredErrorKernel : SignedSamples<double> {
         sums.squares += y * y;
     }
 
-    void start(std::size_t lane, std::uint32_t n, const Sums& left, const double (&known)[2]) {
-        start_side(sides_[0], lane, n, left, known[0]);
-        start_side(sides_[1], lane, static_cast<double>(target.size()) - n,
-                   {all_.y - left.y, all_.squares - left.squares}, known[1]);
+    void rest(const Sums& left, Sums& right) const { right = {all_.y - left.y, all_.squares - left.squares}; }
+    void start(std::size_t s, std::size_t lane, double n, const Sums& sums, double known) {
+        SideLanes& side = sides_[s];
+        side.count[lane] = n;
+        side.mean[lane] = sums.y / n;
+        side.error[lane] = leaf_error(n, sums.y, sums.squares);
+        side.ratio[lane] = std::max(0.0, (side.error[lane] - known) / n);
     }
     // Nothing beats infinity.
     void pad(std::size_t lane) {
@@ -123,8 +126,7 @@ struct SquaredErrorKernel : SignedSamples<double> {
     }
     double value(std::size_t s, std::size_t lane, double lambda) const {
         const SideLanes& side = sides_[s];
-        const double gain = side.count[lane] * side.ratio[lane];
-        return std::min(side.error[lane], std::max(0.0, side.error[lane] - gain) + lambda);
+        return best_value(side.error[lane], side.count[lane] * side.ratio[lane], lambda);
     }
 
     template <std::size_t Bytes>
@@ -149,13 +151,6 @@ struct SquaredErrorKernel : SignedSamples<double> {
     }
 
  private:
-    static void start_side(SideLanes& side, std::size_t lane, double n, const Sums& sums, double known) {
-        side.count[lane] = n;
-        side.mean[lane] = sums.y / n;
-        side.error[lane] = std::max(0.0, sums.squares - sums.y * sums.y / n);
-        side.ratio[lane] = std::max(0.0, (side.error[lane] - known) / n);
-    }
-
     Sums all_;
     SideLanes sides_[2];
 };

@@ -332,14 +332,17 @@ struct TupleKernel : KernelDefaults {
         if constexpr (Limited) add_row(work_.loads, work_.held, work_.width);
     }
 
-    void start(std::size_t lane, std::uint32_t, const Sums& left, const double (&known)[2]) {
-        Sums right = total_;
-        for (std::size_t c = 0; c < left.size(); ++c) {
-            work_.left_total[c].lane[lane] = static_cast<Number>(left[c]);
-            right[c] -= left[c];
-        }
-        start_side(0, lane, left, known[0]);
-        start_side(1, lane, right, known[1]);
+    void rest(const Sums& left, Sums& right) const {
+        for (std::size_t c = 0; c < total_.size(); ++c) right[c] = total_[c] - left[c];
+    }
+    void start(std::size_t side, std::size_t lane, std::uint32_t, const Sums& tuple, double known) {
+        if (side == 0)
+            for (std::size_t c = 0; c < tuple.size(); ++c)
+                work_.left_total[c].lane[lane] = static_cast<Number>(tuple[c]);
+        // A side that cannot be split must not ask for a walk: nothing else would ever end its walks.
+        divisible_[side][lane] = enough_for_two(tuple);
+        work_.best[side].lane[lane] = divisible_[side][lane] ? not_below(known) : Number{0};
+        leaf_[side][lane] = loss(tuple);
     }
     // No loss is below zero.
     void pad(std::size_t lane) {
@@ -359,13 +362,6 @@ struct TupleKernel : KernelDefaults {
     }
 
  private:
-    void start_side(std::size_t side, std::size_t lane, const Sums& tuple, double known) {
-        // A side that cannot be split must not ask for a walk: nothing else would ever end its walks.
-        divisible_[side][lane] = enough_for_two(tuple);
-        work_.best[side].lane[lane] = divisible_[side][lane] ? not_below(known) : Number{0};
-        leaf_[side][lane] = loss(tuple);
-    }
-
     // The least number that is not below a bound. Losses are whole if numbers are, and below the largest one.
     static Number not_below(double bound) {
         if constexpr (std::is_integral_v<Number>) {

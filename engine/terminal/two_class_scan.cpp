@@ -80,9 +80,9 @@ struct TwoClassKernel : KernelDefaults {
         return static_cast<std::uint8_t>(bit_[id] + bucket);
     }
 
-    void start(std::size_t lane, std::uint32_t n, Sums ones, const double (&known)[2]) {
-        sides_.start(0, lane, n - ones, ones, known[0]);
-        sides_.start(1, lane, size_ - n - (ones_ - ones), ones_ - ones, known[1]);
+    void rest(Sums left, Sums& right) const { right = ones_ - left; }
+    void start(std::size_t side, std::size_t lane, std::uint32_t n, Sums ones, double known) {
+        sides_.start(side, lane, n - ones, ones, known);
     }
     void pad(std::size_t lane) { sides_.pad(lane, size_ - ones_, ones_); }
     double value(std::size_t side, std::size_t lane, double lambda) const {

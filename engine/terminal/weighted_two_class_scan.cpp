@@ -71,13 +71,13 @@ struct WeightedTwoClassKernel : KernelDefaults {
         if (!data_.unavoidable.empty()) sums.unavoidable += data_.unavoidable[samples_[id]];
     }
 
-    void start(std::size_t lane, std::uint32_t, const Sums& left, const double (&known)[2]) {
-        const Sums right{{all_.weight[0] - left.weight[0], all_.weight[1] - left.weight[1]},
-                         all_.unavoidable - left.unavoidable};
-        unavoidable_[0][lane] = left.unavoidable;
-        unavoidable_[1][lane] = right.unavoidable;
-        sides_.start(0, lane, left.weight[0], left.weight[1], known[0] - left.unavoidable);
-        sides_.start(1, lane, right.weight[0], right.weight[1], known[1] - right.unavoidable);
+    void rest(const Sums& left, Sums& right) const {
+        right = {{all_.weight[0] - left.weight[0], all_.weight[1] - left.weight[1]},
+                 all_.unavoidable - left.unavoidable};
+    }
+    void start(std::size_t side, std::size_t lane, std::uint32_t, const Sums& sums, double known) {
+        unavoidable_[side][lane] = sums.unavoidable;
+        sides_.start(side, lane, sums.weight[0], sums.weight[1], known - sums.unavoidable);
     }
     void pad(std::size_t lane) { sides_.pad(lane, all_.weight[0], all_.weight[1]); }
     double value(std::size_t side, std::size_t lane, double lambda) const {
