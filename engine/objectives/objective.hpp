@@ -72,16 +72,23 @@ class Objective {
     // as for misclassification.
     virtual void worst_costs(const Subset& subset, std::vector<double>& worst) const = 0;
 
-    // The scan of Alg. 4 for many thresholds at once; one scanner per thread. The leaves of its trees keep to
-    // `limits`: those of this objective or none, which must outlive the scanner.
+    // The scan of Alg. 4; one scanner per thread. The leaves of its trees keep to `limits`: those of this
+    // objective or none, which must outlive the scanner.
     std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel, const LeafLimits& limits) const {
-        return has_lanes(kernel) ? make_lane_scanner(kernel.path, limits) : make_scalar_scanner(limits);
+        return kernel.takes_many_thresholds() ? make_lane_scanner(kernel.path, limits)
+                                              : make_scalar_scanner(limits);
+    }
+    // One threshold at a time, which is the reference, and many at once if the objective has such a scan.
+    virtual std::unique_ptr<Scanner> make_scalar_scanner(const LeafLimits& limits) const = 0;
+    virtual std::unique_ptr<Scanner> make_lane_scanner(KernelPath, const LeafLimits& limits) const {
+        return make_scalar_scanner(limits);
     }
 
     // The same scan with bounds instead of values, if there is one.
     std::unique_ptr<BracketScanner> make_bracket_scanner(const KernelChoice& kernel) const {
-        return has_lanes(kernel) ? make_lane_brackets(kernel.path) : nullptr;
+        return kernel.takes_many_thresholds() ? make_lane_brackets(kernel.path) : nullptr;
     }
+    virtual std::unique_ptr<BracketScanner> make_lane_brackets(KernelPath) const { return nullptr; }
 
     // What both need in memory for every sample of every feature: an order of their own, or more.
     virtual std::size_t scan_bytes() const { return sizeof(std::uint32_t); }
@@ -101,17 +108,7 @@ class Objective {
     // Internal losses are in units of this much reported loss.
     virtual double unit() const { return 1.0; }
 
- protected:
-    // The scans: one threshold at a time, which is the reference, and many at once if there is a faster one.
-    virtual std::unique_ptr<Scanner> make_scalar_scanner(const LeafLimits& limits) const = 0;
-    virtual std::unique_ptr<Scanner> make_lane_scanner(KernelPath, const LeafLimits& limits) const {
-        return make_scalar_scanner(limits);
-    }
-    virtual std::unique_ptr<BracketScanner> make_lane_brackets(KernelPath) const { return nullptr; }
-
  private:
-    static bool has_lanes(const KernelChoice& kernel) { return kernel.path != KernelPath::scalar; }
-
     LeafLimits leaf_limits_;
 };
 

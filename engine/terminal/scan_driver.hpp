@@ -102,24 +102,25 @@ class ScanDriver {
         const std::uint32_t size = subset_->size();
         const auto order = subset_->order(f);
         const auto ends = subset_->group_end(f);
+        std::uint8_t* const code = code_.data();
         auto left = kernel_.nothing();
         auto right = left;
         std::uint32_t k = 0;
         for (std::size_t j = 0; j < thresholds.size(); ++j) {
             for (const std::uint32_t end = ends[thresholds[j]]; k < end; ++k) {
                 const std::uint32_t id = order[k];
-                code_[id] = kernel_.code(id, j);
                 kernel_.add(left, id);
+                code[id] = kernel_.code(id, j);
             }
             kernel_.rest(left, right);
             kernel_.start(0, j, k, left, values[0][j] - lambda);
             kernel_.start(1, j, size - k, right, values[1][j] - lambda);
         }
-        for (; k < size; ++k) code_[order[k]] = kernel_.code(order[k], thresholds.size());
+        for (; k < size; ++k) code[order[k]] = kernel_.code(order[k], thresholds.size());
         for (std::size_t j = thresholds.size(); j < Kernel::lanes; ++j) kernel_.pad(j);
         for (const Stream<Block>& stream : streams_) {
             if (stop.reached_after(size)) return false;
-            pass_(&kernel_, &stream, code_.data());
+            pass_(&kernel_, &stream, code);
         }
         return true;
     }
