@@ -263,7 +263,7 @@ class AbsoluteError final : public Objective {
         });
     }
 
-    std::unique_ptr<Scanner> make_scanner(const KernelChoice&, const LeafLimits& limits) const override {
+    std::unique_ptr<Scanner> make_scalar_scanner(const LeafLimits& limits) const override {
         return std::make_unique<MedianScanner>(data_, limits);
     }
 

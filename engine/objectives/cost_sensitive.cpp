@@ -102,13 +102,10 @@ class CostSensitive final : public CostTupleObjective<ClassCost> {
         });
     }
 
-    std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel,
-                                          const LeafLimits& limits) const override {
-        if (kernel.path == KernelPath::scalar) return CostTupleObjective::make_scanner(kernel, limits);
+    std::unique_ptr<Scanner> make_lane_scanner(KernelPath path, const LeafLimits& limits) const override {
         if (cost().classes != 2 || limits.any())
-            return make_tuple_scanner({TupleLoss::least, cost().classes, cost().costs, {}}, limits,
-                                      kernel.path);
-        return make_weighted_two_class_scanner({cheaper_, difference_, least_}, kernel.path);
+            return make_tuple_scanner({TupleLoss::least, cost().classes, cost().costs, {}}, limits, path);
+        return make_weighted_two_class_scanner({cheaper_, difference_, least_}, path);
     }
 
     bool integral() const override { return true; }

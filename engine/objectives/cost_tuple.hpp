@@ -241,7 +241,7 @@ class CostTupleObjective : public Objective {
         worst.assign(subset.size(), leaf_loss(subset));
     }
 
-    std::unique_ptr<Scanner> make_scanner(const KernelChoice&, const LeafLimits& limits) const override {
+    std::unique_ptr<Scanner> make_scalar_scanner(const LeafLimits& limits) const override {
         return std::make_unique<GenericScanner<Cost>>(cost_, limits);
     }
 

@@ -75,17 +75,14 @@ class Misclassification final : public CostTupleObjective<ClassCount> {
     // One sample adds at most one error.
     void worst_costs(const Subset&, std::vector<double>& worst) const override { worst.clear(); }
 
-    std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel,
-                                          const LeafLimits& limits) const override {
-        if (kernel.path == KernelPath::scalar) return CostTupleObjective::make_scanner(kernel, limits);
+    std::unique_ptr<Scanner> make_lane_scanner(KernelPath path, const LeafLimits& limits) const override {
         if (limits.any()) {
             const auto ones = std::make_shared<const std::vector<double>>(cost().labels.size(), 1.0);
             return make_tuple_scanner(
-                {TupleLoss::all_but_largest, cost().classes, *ones, cost().labels, ones}, limits,
-                kernel.path);
+                {TupleLoss::all_but_largest, cost().classes, *ones, cost().labels, ones}, limits, path);
         }
-        if (cost().classes <= 2) return make_two_class_scanner(cost().labels, kernel.path);
-        return make_many_class_scanner(cost().labels, cost().classes, kernel.path);
+        if (cost().classes <= 2) return make_two_class_scanner(cost().labels, path);
+        return make_many_class_scanner(cost().labels, cost().classes, path);
     }
 
     bool integral() const override { return true; }

@@ -72,15 +72,23 @@ class Objective {
     // as for misclassification.
     virtual void worst_costs(const Subset& subset, std::vector<double>& worst) const = 0;
 
-    // The scan of Alg. 4 for many thresholds at once; one scanner per thread. The leaves of its trees keep to
-    // `limits`: those of this objective or none, which must outlive the scanner.
-    virtual std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel,
-                                                  const LeafLimits& limits) const = 0;
+    // The scan of Alg. 4; one scanner per thread. The leaves of its trees keep to `limits`: those of this
+    // objective or none, which must outlive the scanner.
+    std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel, const LeafLimits& limits) const {
+        return kernel.takes_many_thresholds() ? make_lane_scanner(kernel.path, limits)
+                                              : make_scalar_scanner(limits);
+    }
+    // One threshold at a time, which is the reference, and many at once if the objective has such a scan.
+    virtual std::unique_ptr<Scanner> make_scalar_scanner(const LeafLimits& limits) const = 0;
+    virtual std::unique_ptr<Scanner> make_lane_scanner(KernelPath, const LeafLimits& limits) const {
+        return make_scalar_scanner(limits);
+    }
 
     // The same scan with bounds instead of values, if there is one.
-    virtual std::unique_ptr<BracketScanner> make_bracket_scanner(const KernelChoice&) const {
-        return nullptr;
+    std::unique_ptr<BracketScanner> make_bracket_scanner(const KernelChoice& kernel) const {
+        return kernel.takes_many_thresholds() ? make_lane_brackets(kernel.path) : nullptr;
     }
+    virtual std::unique_ptr<BracketScanner> make_lane_brackets(KernelPath) const { return nullptr; }
 
     // What both need in memory for every sample of every feature: an order of their own, or more.
     virtual std::size_t scan_bytes() const { return sizeof(std::uint32_t); }

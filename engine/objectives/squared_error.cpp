@@ -84,21 +84,18 @@ class SquaredError final : public CostTupleObjective<Moments> {
         });
     }
 
-    std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel,
-                                          const LeafLimits& limits) const override {
-        if (kernel.path == KernelPath::scalar) return CostTupleObjective::make_scanner(kernel, limits);
+    std::unique_ptr<Scanner> make_lane_scanner(KernelPath path, const LeafLimits& limits) const override {
         if (limits.any()) {
             std::vector<double> tuples;
             for (const double y : cost().y) tuples.insert(tuples.end(), {1.0, y * y, y});
             const auto kept = std::make_shared<const std::vector<double>>(std::move(tuples));
-            return make_tuple_scanner({TupleLoss::squared_error, 3, *kept, {}, kept}, limits, kernel.path);
+            return make_tuple_scanner({TupleLoss::squared_error, 3, *kept, {}, kept}, limits, path);
         }
-        return make_squared_error_scanner(cost().y, kernel.path);
+        return make_squared_error_scanner(cost().y, path);
     }
 
-    std::unique_ptr<BracketScanner> make_bracket_scanner(const KernelChoice& kernel) const override {
-        if (kernel.path == KernelPath::scalar) return nullptr;
-        return make_squared_error_brackets(cost().y, kernel.path);
+    std::unique_ptr<BracketScanner> make_lane_brackets(KernelPath path) const override {
+        return make_squared_error_brackets(cost().y, path);
     }
 
     // Two orders, and the targets in one of them.

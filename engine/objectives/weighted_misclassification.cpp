@@ -62,16 +62,13 @@ class WeightedMisclassification final : public CostTupleObjective<ClassWeight> {
         fill_by_sample(subset, worst, [&](std::uint32_t row) { return cost().weights[row]; });
     }
 
-    std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel,
-                                          const LeafLimits& limits) const override {
-        if (kernel.path == KernelPath::scalar) return CostTupleObjective::make_scanner(kernel, limits);
+    std::unique_ptr<Scanner> make_lane_scanner(KernelPath path, const LeafLimits& limits) const override {
         if (limits.any())
             return make_tuple_scanner(
-                {TupleLoss::all_but_largest, cost().classes, cost().weights, cost().labels}, limits,
-                kernel.path);
+                {TupleLoss::all_but_largest, cost().classes, cost().weights, cost().labels}, limits, path);
         if (cost().classes <= 2)
-            return make_weighted_two_class_scanner({cost().labels, cost().weights, {}}, kernel.path);
-        return make_weighted_many_class_scanner(cost().labels, cost().weights, cost().classes, kernel.path);
+            return make_weighted_two_class_scanner({cost().labels, cost().weights, {}}, path);
+        return make_weighted_many_class_scanner(cost().labels, cost().weights, cost().classes, path);
     }
 
     bool integral() const override { return true; }

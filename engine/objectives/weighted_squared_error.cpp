@@ -155,12 +155,9 @@ class WeightedSquaredError final : public CostTupleObjective<WeightedMoments> {
         });
     }
 
-    std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel,
-                                          const LeafLimits& limits) const override {
-        if (kernel.path == KernelPath::scalar) return CostTupleObjective::make_scanner(kernel, limits);
+    std::unique_ptr<Scanner> make_lane_scanner(KernelPath path, const LeafLimits& limits) const override {
         return make_tuple_scanner(
-            {TupleLoss::squared_error, static_cast<std::uint32_t>(cost().size()), tuples_, {}}, limits,
-            kernel.path);
+            {TupleLoss::squared_error, static_cast<std::uint32_t>(cost().size()), tuples_, {}}, limits, path);
     }
 
     double unit() const override { return unit_; }

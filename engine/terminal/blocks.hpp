@@ -17,9 +17,6 @@ namespace codt {
 // Long enough that what is done once per block costs little per sample, short enough for tight bounds.
 inline constexpr std::uint32_t block_size = 64;
 
-// Counters of 16 bits serve subsets up to this size.
-inline constexpr std::uint32_t narrow_limit = 32767;
-
 // Calls visit(begin, end, first_group, groups) for every block; `ends` are the ends of the groups of equal
 // values.
 template <std::uint32_t Size = block_size, class Visit>

@@ -1,13 +1,23 @@
 #include "terminal/depth_two.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
+#include <utility>
 
 #include "bounds/lower_bounds.hpp"
-#include "common/check.hpp"
 
 namespace codt {
+
+void DepthTwoResult::offer(double objective, std::uint32_t at_feature, std::uint32_t at_threshold,
+                           const double (&sides)[2], const bool (&leaves)[2]) {
+    if (objective >= upper) return;
+    upper = objective;
+    splits = true;
+    feature = at_feature;
+    threshold = at_threshold;
+    std::copy_n(sides, 2, side);
+    std::copy_n(leaves, 2, leaf);
+}
 
 Solution DepthTwoResult::solution(const Dataset& data, const Subset& subset) const {
     if (!splits) return leaf_solution();
@@ -22,11 +32,15 @@ DepthTwoSolver::DepthTwoSolver(const SearchSettings& settings, const Strategy& s
       strategy_(strategy),
       objective_(objective),
       random_(random),
-      scanner_(objective.make_scanner(kernel, no_leaf_limits)) {
-    if (objective.leaf_limits().any())
-        limited_scanner_ = objective.make_scanner(kernel, objective.leaf_limits());
-    else
-        bracket_scanner_ = objective.make_bracket_scanner(kernel);
+      scan_(objective, kernel, no_leaf_limits, settings, counters_),
+      limited_scan_(
+          objective.leaf_limits().any()
+              ? std::make_unique<SplitScan>(objective, kernel, objective.leaf_limits(), settings, counters_)
+              : nullptr),
+      plain_(settings, scan_),
+      limited_(settings, objective, scan_, limited_scan_.get()) {
+    auto brackets = limited_scan_ ? nullptr : objective.make_bracket_scanner(kernel);
+    if (brackets) bracketing_.emplace(settings, std::move(brackets), counters_);
 }
 
 DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& order, std::uint32_t leaves,
@@ -38,12 +52,11 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
     const Budget budget{2, leaves};
     DepthTwoResult result;
     const double leaf_loss = result.upper = objective_.leaf_loss(subset);
-    const double allowed = std::min(limits.upper, settings_.split_cutoff(leaf_loss));
-    const NodeBound bound = node_bound(objective_, subset, budget, leaf_loss, settings_,
-                                       std::min(result.upper, allowed) - tolerance);
+    result.limit = std::min(limits.upper, settings_.split_cutoff(leaf_loss));
+    const NodeBound bound =
+        node_bound(objective_, subset, budget, leaf_loss, settings_, result.cutoff() - tolerance);
     result.lower = std::max(limits.lower, bound.any);
     result.free_lower = std::min(leaf_loss, result.lower);
-    const auto cutoff = [&] { return std::min(result.upper, allowed); };
     if (!subset.has_thresholds() || result.upper <= bound.split + tolerance) {
         result.lower = result.free_lower = result.upper;
         return result;
@@ -53,7 +66,7 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
         return result;
     }
     result.lower = settings_.bound_by_splits(leaf_loss, result.lower);
-    if (result.lower >= cutoff() - tolerance) {
+    if (result.lower >= result.cutoff() - tolerance) {
         result.lower = std::min(result.lower, result.upper);
         return result;
     }
@@ -65,66 +78,40 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
     }
     children_.reset(settings_, strategy_, objective_, subset, *ranks, budget,
                     std::max(bound.split, limits.lower), random_);
-    const Budget::Shares shares = budget.shares();
-    const bool plain = !budget.limited() && settings_.free();
     // Those who want to see every incumbent want its exact objective.
-    const bool bracketing =
-        plain && !progress && bracket_scanner_ && bracket_scanner_->prepare(subset, ranks->rank);
-    excess_ = 0;
-    if (!bracketing) prepare(subset, *ranks);
-    if (!plain) leaf_sides_.reset(objective_, subset);
+    Evaluator& evaluator = begin(subset, *ranks, budget, leaf_loss, !progress);
     const auto known_lower = [&] {
         const double splits = std::min(children_.min_lower(), children_.closed_lower());
         return std::min(result.upper, settings_.bound_by_splits(leaf_loss, splits));
     };
-    while (!children_.empty() && children_.min_lower() < cutoff() - tolerance) {
+    while (!children_.empty() && children_.min_lower() < result.cutoff() - tolerance) {
         const Children::Slot slot = children_.top();
         // What is known of the feature does not change the order: features are scanned by rank first, which
         // brings good incumbents early.
         const double known = limits.feature_lower.empty() ? 0 : limits.feature_lower[children_[slot].feature];
-        if (std::max(children_[slot].lower, known) >= cutoff() - tolerance) {
+        if (std::max(children_[slot].lower, known) >= result.cutoff() - tolerance) {
             children_.close(slot, known);
             continue;
         }
-        if (children_.refresh(slot, cutoff())) continue;
-        const std::uint32_t feature = children_[slot].feature;
-        choose_batch(slot, bracketing ? bracket_scanner_->lanes() : scanner_->lanes());
-        left_.assign(batch_.size(), std::numeric_limits<double>::infinity());
-        right_ = left_;
-        if (!budget.limited()) children_.upper_bounds(feature, batch_, excess_, left_.data(), right_.data());
-        if (!(bracketing ? bracket(subset, feature, stop) : evaluate(subset, feature, stop)) ||
-            (!plain && !evaluate_limited(subset, feature, cutoff() - tolerance, stop))) {
+        if (children_.refresh(slot, result.cutoff())) continue;
+        choose_batch(slot, evaluator.lanes());
+        if (!evaluator.expand(batch_, children_, result, stop)) {
             result.stopped = true;
             break;
-        }
-        if (plain) {
-            for (std::size_t j = 0; j < batch_.size(); ++j)
-                offer(feature, batch_[j], left_[j], right_[j], result);
-            objectives_.clear();
-            for (const EvaluatedSplit& split : splits_) objectives_.push_back(settings_.lambda + split.sum());
-            if (bracketing) keep_candidates(feature, result);
-            children_.evaluate(feature, splits_, cutoff(), objectives_.data());
-        } else {
-            // One scan is enough for all ways to share the leaves out.
-            for (std::uint32_t share = 0; share < shares.count(); ++share) {
-                take(feature, shares.first + share, budget, leaf_loss, result);
-                children_.evaluate(children_.track(feature, shares.first + share), splits_, cutoff(),
-                                   objectives_.data());
-            }
         }
         if (progress) progress(std::max(result.lower, known_lower()), result);
     }
     result.rest_lower = known_lower();
-    result.cutoff = allowed;
     for (const SplitCandidate& candidate : result.candidates)
         children_.note_closed(candidate.feature, candidate.lower, candidate.lower);
     children_.feature_lower(feature_lower_);
     for (std::size_t f = 0; f < limits.feature_lower.size(); ++f)
         feature_lower_[f] = std::max(feature_lower_[f], limits.feature_lower[f]);
     result.lower = std::min(result.upper, std::max(result.lower, known_lower()));
-    result.free_lower =
-        plain ? result.lower : std::max(result.free_lower, std::min(leaf_loss, children_.free_lower()));
-    if (bracketing && limits.exact && (result.stopped || !confirm(subset, *ranks, result, stop))) {
+    result.free_lower = all_trees(budget)
+                            ? result.lower
+                            : std::max(result.free_lower, std::min(leaf_loss, children_.free_lower()));
+    if (limits.exact && !result.exact() && (result.stopped || !confirm(subset, *ranks, result, stop))) {
         // What was found is not known well enough.
         result.upper = leaf_loss;
         result.splits = false;
@@ -133,25 +120,24 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
     return result;
 }
 
-void DepthTwoSolver::offer(std::uint32_t feature, std::uint32_t threshold, double left, double right,
-                           DepthTwoResult& result) const {
-    const double objective = left + right + settings_.lambda;
-    if (objective >= result.upper) return;
-    result.upper = objective;
-    result.splits = true;
-    result.feature = feature;
-    result.threshold = threshold;
-    result.side[0] = left;
-    result.side[1] = right;
+Evaluator& DepthTwoSolver::begin(const Subset& subset, const FeatureOrder& order, const Budget& budget,
+                                 double leaf_loss, bool bounds_suffice) {
+    if (!all_trees(budget)) {
+        limited_.begin(subset, order, budget, leaf_loss);
+        return limited_;
+    }
+    if (bounds_suffice && bracketing_ && bracketing_->begin(subset, order)) return *bracketing_;
+    plain_.begin(subset, order);
+    return plain_;
 }
 
-// Of the splits just bracketed, those that might be as good as the incumbent are not closed yet.
-void DepthTwoSolver::keep_candidates(std::uint32_t feature, DepthTwoResult& result) {
-    for (std::size_t j = 0; j < batch_.size(); ++j) {
-        if (objectives_[j] > result.upper) continue;
-        result.candidates.push_back({feature, batch_[j], objectives_[j], {left_[j], right_[j]}});
-        objectives_[j] = std::numeric_limits<double>::infinity();
-    }
+void DepthTwoSolver::choose_batch(Children::Slot slot, std::uint32_t lanes) {
+    batch_.feature = children_[slot].feature;
+    if (lanes == 1)
+        batch_.thresholds.assign(1, children_.select_threshold(slot));
+    else
+        children_.spread(children_[slot].track, lanes, batch_.thresholds);
+    batch_.forget();
 }
 
 // Evaluates exactly the incumbent, which is known from above only, and the candidates whose lower bounds do
@@ -166,186 +152,69 @@ bool DepthTwoSolver::confirm(const Subset& subset, const FeatureOrder& order, De
     const auto is_wanted = [&](const SplitCandidate& candidate) {
         const bool incumbent =
             known.splits && candidate.feature == known.feature && candidate.threshold == known.threshold;
-        const double cutoff = std::min({known.upper, result.upper, known.cutoff}) - settings_.tolerance;
+        const double cutoff = std::min(known.upper, result.cutoff()) - settings_.tolerance;
         return !candidate.exact && (incumbent || candidate.lower < cutoff);
     };
     std::sort(candidates.begin(), candidates.end(),
               [](const SplitCandidate& a, const SplitCandidate& b) { return a.lower < b.lower; });
     prepared_ = nothing;
     bool prepared = false;
-    double lower = result.rest_lower;
+    std::vector<SplitCandidate*> wanted;  // of one feature
     for (;;) {
         const auto first = std::find_if(candidates.begin(), candidates.end(), is_wanted);
         if (first == candidates.end()) break;
-        const std::uint32_t feature = first->feature;
-        wanted_.clear();
+        wanted.clear();
         for (auto candidate = first; candidate != candidates.end(); ++candidate)
-            if (wanted_.size() < scanner_->lanes() && candidate->feature == feature && is_wanted(*candidate))
-                wanted_.push_back(&*candidate);
-        std::sort(wanted_.begin(), wanted_.end(), [](const SplitCandidate* a, const SplitCandidate* b) {
+            if (wanted.size() < scan_.lanes() && candidate->feature == first->feature &&
+                is_wanted(*candidate))
+                wanted.push_back(&*candidate);
+        std::sort(wanted.begin(), wanted.end(), [](const SplitCandidate* a, const SplitCandidate* b) {
             return a->threshold < b->threshold;
         });
-        batch_.clear();
-        left_.clear();
-        right_.clear();
-        for (const SplitCandidate* candidate : wanted_) {
-            batch_.push_back(candidate->threshold);
-            left_.push_back(candidate->upper[0]);
-            right_.push_back(candidate->upper[1]);
+        batch_ = {first->feature, {}, {}, {}};
+        for (const SplitCandidate* candidate : wanted) {
+            batch_.thresholds.push_back(candidate->threshold);
+            batch_.left.push_back(candidate->upper[0]);
+            batch_.right.push_back(candidate->upper[1]);
         }
-        if (!prepared) prepare(subset, order);
+        if (!prepared) scan_.prepare(subset, order);
         prepared = true;
-        if (!evaluate(subset, feature, stop)) return false;
-        for (std::size_t j = 0; j < wanted_.size(); ++j) {
-            wanted_[j]->lower = settings_.lambda + left_[j] + right_[j];
-            wanted_[j]->exact = true;
-            offer(feature, batch_[j], left_[j], right_[j], result);
+        if (!scan_.solve(batch_, stop)) return false;
+        for (std::size_t j = 0; j < wanted.size(); ++j) {
+            SplitCandidate& candidate = *wanted[j];
+            candidate.lower = settings_.lambda + batch_.left[j] + batch_.right[j];
+            candidate.exact = true;
+            result.offer(settings_.lambda + (batch_.left[j] + batch_.right[j]), candidate.feature,
+                         candidate.threshold, {batch_.left[j], batch_.right[j]});
         }
     }
+    double lower = result.rest_lower;
     for (const SplitCandidate& candidate : candidates) lower = std::min(lower, candidate.lower);
     result.lower = result.free_lower = std::min(result.upper, std::max(result.lower, lower));
     return true;
-}
-
-bool DepthTwoSolver::bracket(const Subset& subset, std::uint32_t feature, StopCondition& stop) {
-    left_lower_.resize(batch_.size());
-    right_lower_.resize(batch_.size());
-    const BracketScanner::Brackets sides[2] = {{left_lower_.data(), left_.data()},
-                                               {right_lower_.data(), right_.data()}};
-    if (!bracket_scanner_->scan(feature, batch_, settings_.lambda, sides, stop)) return false;
-    count_scan(subset);
-    splits_.clear();
-    for (std::size_t j = 0; j < batch_.size(); ++j) {
-        CODT_CHECK(left_lower_[j] >= 0 && right_lower_[j] >= 0);
-        CODT_CHECK(left_lower_[j] <= left_[j] && right_lower_[j] <= right_[j]);
-        excess_ = std::max({excess_, left_[j] - left_lower_[j], right_[j] - right_lower_[j]});
-        splits_.push_back({batch_[j], left_lower_[j], right_lower_[j]});
-    }
-    return true;
-}
-
-void DepthTwoSolver::count_scan(const Subset& subset) {
-    counters_.evaluations += batch_.size();
-    counters_.scanned_samples += static_cast<std::uint64_t>(subset.size()) * subset.features();
-}
-
-// What the scan has found, where it is not simply the best tree of depth one on both sides: a side may have
-// to be a leaf, and must be one where a split does not lower its loss enough.
-void DepthTwoSolver::take(std::uint32_t feature, std::uint32_t left_leaves, const Budget& budget,
-                          double leaf_loss, DepthTwoResult& result) {
-    const bool leaf[2] = {budget.of_side(0, left_leaves).leaves == 1,
-                          budget.of_side(1, left_leaves).leaves == 1};
-    splits_.clear();
-    objectives_.clear();
-    for (std::size_t j = 0; j < batch_.size(); ++j) {
-        const std::uint32_t t = batch_[j];
-        const double leaves[2] = {leaf_sides_.left(feature, t), leaf_sides_.right(feature, t)};
-        const double free[2] = {leaf[0] ? leaves[0] : left_[j], leaf[1] ? leaves[1] : right_[j]};
-        splits_.push_back({t, free[0], free[1]});
-        if (std::isinf(enough_left_[j])) {  // not worth a scan: no more is known than the free bound
-            objectives_.push_back(settings_.lambda + free[0] + free[1]);
-            continue;
-        }
-        const double enough[2] = {leaf[0] ? leaves[0] : enough_left_[j],
-                                  leaf[1] ? leaves[1] : enough_right_[j]};
-        const double sides[2] = {settings_.best_allowed(leaves[0], enough[0]),
-                                 settings_.best_allowed(leaves[1], enough[1])};
-        const double objective = settings_.lambda + sides[0] + sides[1];
-        objectives_.push_back(objective);
-        if (objective < result.upper && settings_.allows(leaf_loss, objective)) {
-            result.upper = objective;
-            result.splits = true;
-            result.feature = feature;
-            result.threshold = t;
-            for (int side = 0; side < 2; ++side) {
-                result.leaf[side] = leaf[side];
-                result.side[side] = sides[side];
-            }
-        }
-    }
 }
 
 bool DepthTwoSolver::solve_split(const Subset& subset, const FeatureOrder& order, std::uint64_t id,
                                  std::uint32_t feature, std::uint32_t threshold, double (&free)[2],
                                  double (&enough)[2], StopCondition& stop) {
     if (prepared_ != id) {
-        prepare(subset, order);
+        scan_.prepare(subset, order);
+        if (limited_scan_) limited_scan_->prepare(subset, order);
         prepared_ = id;
     }
-    batch_.assign(1, threshold);
-    left_.assign(1, std::numeric_limits<double>::infinity());
-    right_ = left_;
-    constexpr double always = std::numeric_limits<double>::infinity();
-    if (!evaluate(subset, feature, stop) || !evaluate_limited(subset, feature, always, stop)) return false;
-    free[0] = splits_[0].left_lower;
-    free[1] = splits_[0].right_lower;
-    enough[0] = enough_left_[0];
-    enough[1] = enough_right_[0];
-    return true;
-}
-
-void DepthTwoSolver::prepare(const Subset& subset, const FeatureOrder& order) {
-    scanner_->prepare(subset, order.rank);
-    if (limited_scanner_) limited_scanner_->prepare(subset, order.rank);
-}
-
-// The splits of the batch whose free bound does not reach the cutoff, with leaves that hold enough.
-bool DepthTwoSolver::evaluate_limited(const Subset& subset, std::uint32_t feature, double cutoff,
-                                      StopCondition& stop) {
-    if (!limited_scanner_) {
-        enough_left_ = left_;
-        enough_right_ = right_;
+    batch_.feature = feature;
+    batch_.thresholds.assign(1, threshold);
+    const auto solve_by = [&](SplitScan& scan, double (&sides)[2]) {
+        batch_.forget();
+        if (!scan.solve(batch_, stop)) return false;
+        sides[0] = batch_.left[0];
+        sides[1] = batch_.right[0];
         return true;
-    }
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    enough_left_.assign(batch_.size(), infinity);
-    enough_right_.assign(batch_.size(), infinity);
-    const std::size_t lanes = limited_scanner_->lanes();
-    double left[64], right[64];
-    CODT_CHECK(lanes <= std::size(left));
-    for (std::size_t j = 0; j < batch_.size();) {
-        useful_.clear();
-        const std::size_t first = j;
-        for (; j < batch_.size() && useful_.size() < lanes; ++j)
-            if (settings_.lambda + left_[j] + right_[j] < cutoff) useful_.push_back(batch_[j]);
-        if (useful_.empty()) continue;
-        std::fill_n(left, useful_.size(), infinity);
-        std::fill_n(right, useful_.size(), infinity);
-        if (!limited_scanner_->scan(feature, useful_, settings_.lambda, left, right, stop)) return false;
-        counters_.evaluations += useful_.size();
-        counters_.scanned_samples += static_cast<std::uint64_t>(subset.size()) * subset.features();
-        std::size_t place = 0;
-        for (std::size_t i = first; i < j; ++i) {
-            if (place == useful_.size() || batch_[i] != useful_[place]) continue;
-            enough_left_[i] = left[place];
-            enough_right_[i] = right[place];
-            ++place;
-        }
-    }
+    };
+    if (!solve_by(scan_, free)) return false;
+    if (limited_scan_) return solve_by(*limited_scan_, enough);
+    std::copy_n(free, 2, enough);
     return true;
-}
-
-bool DepthTwoSolver::evaluate(const Subset& subset, std::uint32_t feature, StopCondition& stop) {
-    if (!scanner_->scan(feature, batch_, settings_.lambda, left_.data(), right_.data(), stop)) return false;
-    count_scan(subset);
-    splits_.clear();
-    for (std::size_t j = 0; j < batch_.size(); ++j) {
-        CODT_CHECK(left_[j] >= 0 && right_[j] >= 0);
-        CODT_CHECK(j == 0 || batch_[j - 1] < batch_[j]);
-        // L never falls and R never rises along a feature.
-        CODT_CHECK(j == 0 || left_[j - 1] <= left_[j] + settings_.tolerance);
-        CODT_CHECK(j == 0 || right_[j] <= right_[j - 1] + settings_.tolerance);
-        splits_.push_back({batch_[j], left_[j], right_[j]});
-    }
-    return true;
-}
-
-void DepthTwoSolver::choose_batch(Children::Slot slot, std::uint32_t lanes) {
-    if (lanes == 1) {
-        batch_.assign(1, children_.select_threshold(slot));
-        return;
-    }
-    children_.spread(children_[slot].track, lanes, batch_);
 }
 
 }  // namespace codt

@@ -11,63 +11,24 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "search/children.hpp"
-#include "terminal/leaf_sides.hpp"
-#include "terminal/scanner.hpp"
-#include "tree/solution.hpp"
+#include "terminal/depth_two_evaluators.hpp"
+#include "terminal/depth_two_result.hpp"
 
 namespace codt {
-
-// A split that is known by bounds, which do not rule it out.
-struct SplitCandidate {
-    std::uint32_t feature, threshold;
-    double lower;        // of its objective
-    double upper[2];     // of its sides
-    bool exact = false;  // `lower` is the objective
-};
-
-struct DepthTwoResult {
-    double lower = 0;       // valid whatever happened; equals `upper` if solved below the given bound
-    double upper = 0;       // objective of the best tree found
-    double free_lower = 0;  // bound without a least decrease, see SearchSettings
-    bool splits = false;    // whether that tree splits at (feature, threshold); a leaf otherwise
-    std::uint32_t feature = 0;
-    std::uint32_t threshold = 0;
-    bool leaf[2] = {false, false};  // whether a side has leaves for no more than a leaf
-    double side[2] = {0, 0};        // objectives of the two sides
-    bool stopped = false;           // the stop condition was reached first
-
-    // Where only bounds were asked for, `upper` is no less than the objective of that tree, and any of these
-    // may be the best; all other trees have `rest_lower` or more, or more than the cutoff.
-    std::vector<SplitCandidate> candidates;
-    double rest_lower = 0;
-    double cutoff = 0;
-    bool exact() const { return candidates.empty(); }
-
-    // The tree on `subset`, the one that was solved.
-    Solution solution(const Dataset& data, const Subset& subset) const;
-};
-
-struct ScanCounters {
-    std::uint64_t depth_two_calls = 0;
-    std::uint64_t evaluations = 0;      // splits evaluated by Solve-D1
-    std::uint64_t scanned_samples = 0;  // samples visited: passes x samples x features
-
-    void add(const ScanCounters& other) {
-        depth_two_calls += other.depth_two_calls;
-        evaluations += other.evaluations;
-        scanned_samples += other.scanned_samples;
-    }
-};
 
 class DepthTwoSolver {
  public:
     DepthTwoSolver(const SearchSettings& settings, const Strategy& strategy, const Objective& objective,
                    const KernelChoice& kernel, Random& random);
+    DepthTwoSolver(const DepthTwoSolver&) = delete;  // its parts refer to each other
+    DepthTwoSolver& operator=(const DepthTwoSolver&) = delete;
 
     // Lower bounds already known for the subproblem, perhaps for its features as well (see FeatureBounds),
     // and the value from which on its exact optimum does not matter (the paper's upper bound of a node).
@@ -102,41 +63,27 @@ class DepthTwoSolver {
     const ScanCounters& counters() const { return counters_; }
 
  private:
-    void prepare(const Subset& subset, const FeatureOrder& order);
-    bool evaluate(const Subset& subset, std::uint32_t feature, StopCondition& stop);
-    bool bracket(const Subset& subset, std::uint32_t feature, StopCondition& stop);
-    void keep_candidates(std::uint32_t feature, DepthTwoResult& result);
-    void offer(std::uint32_t feature, std::uint32_t threshold, double left, double right,
-               DepthTwoResult& result) const;
-    void count_scan(const Subset& subset);
-    bool evaluate_limited(const Subset& subset, std::uint32_t feature, double cutoff, StopCondition& stop);
+    Evaluator& begin(const Subset& subset, const FeatureOrder& order, const Budget& budget, double leaf_loss,
+                     bool bounds_suffice);
+    bool all_trees(const Budget& budget) const { return !budget.limited() && settings_.free(); }
     void choose_batch(Children::Slot slot, std::uint32_t lanes);
-    void take(std::uint32_t feature, std::uint32_t left_leaves, const Budget& budget, double leaf_loss,
-              DepthTwoResult& result);
 
     const SearchSettings& settings_;
     const Strategy& strategy_;
     const Objective& objective_;
     Random& random_;
-    std::unique_ptr<Scanner> scanner_;          // of all trees
-    std::unique_ptr<Scanner> limited_scanner_;  // of those whose leaves hold enough, if there are limits
-    std::unique_ptr<BracketScanner> bracket_scanner_;  // of all trees, if the objective has one
+    ScanCounters counters_;
+    SplitScan scan_;                           // of all trees
+    std::unique_ptr<SplitScan> limited_scan_;  // of those whose leaves hold enough, if there are limits
+    PlainEvaluator plain_;
+    LimitedEvaluator limited_;
+    std::optional<BracketEvaluator> bracketing_;  // if the objective has such a scan
     static constexpr std::uint64_t nothing = UINT64_MAX;
     std::uint64_t prepared_ = nothing;  // the subset that solve_split was last used on
     Children children_;
-    LeafSides leaf_sides_;
+    SplitBatch batch_;
     FeatureOrder own_order_;
     std::vector<double> feature_lower_;
-    std::vector<std::uint32_t> batch_;
-    std::vector<double> left_, right_, objectives_;
-    // The same of trees whose leaves hold enough; infinite where that is of no use.
-    std::vector<double> enough_left_, enough_right_;
-    std::vector<std::uint32_t> useful_;  // thresholds for which it is
-    std::vector<EvaluatedSplit> splits_;
-    std::vector<SplitCandidate*> wanted_;
-    std::vector<double> left_lower_, right_lower_;
-    double excess_ = 0;  // of upper bounds over lower ones, at the most
-    ScanCounters counters_;
 };
 
 }  // namespace codt

@@ -5,10 +5,7 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
-#include <vector>
 
-#include "data/subset.hpp"
 #include "terminal/lanes.hpp"
 
 namespace codt {
@@ -24,17 +21,5 @@ struct alignas(pack_bytes) LaneRows {
     }
     const T* operator[](std::uint8_t bucket) const { return rows[bucket]; }
 };
-
-// The bucket of every sample for ascending thresholds of feature f.
-inline void fill_buckets(const Subset& subset, std::uint32_t f, std::span<const std::uint32_t> thresholds,
-                         std::vector<std::uint8_t>& buckets) {
-    buckets.resize(subset.size());
-    const auto order = subset.order(f);
-    const auto ends = subset.group_end(f);
-    std::uint32_t k = 0;
-    for (std::size_t lane = 0; lane < thresholds.size(); ++lane)
-        for (; k < ends[thresholds[lane]]; ++k) buckets[order[k]] = static_cast<std::uint8_t>(lane);
-    for (; k < subset.size(); ++k) buckets[order[k]] = static_cast<std::uint8_t>(thresholds.size());
-}
 
 }  // namespace codt

@@ -23,6 +23,7 @@
 #endif
 #endif
 #define CODT_INLINE [[gnu::always_inline]] inline
+#define CODT_INLINE_LAMBDA __attribute__((always_inline))
 
 namespace codt {
 
@@ -89,6 +90,13 @@ struct Pack {
             Register x;
             std::memcpy(&x, mask + i * per_register, Bytes);
             r[i] += x & value;
+        }
+    }
+    CODT_INLINE void subtract_masked(const T* mask, T value) {
+        for (std::size_t i = 0; i < registers; ++i) {
+            Register x;
+            std::memcpy(&x, mask + i * per_register, Bytes);
+            r[i] -= x & value;
         }
     }
     // *this += value times a row of lanes in memory.

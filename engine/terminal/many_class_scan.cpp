@@ -24,7 +24,8 @@
 #include <vector>
 
 #include "common/buffer.hpp"
-#include "terminal/dispatch.hpp"
+#include "terminal/fitting_scanner.hpp"
+#include "terminal/lane_rows.hpp"
 
 namespace codt {
 
@@ -36,38 +37,20 @@ struct Run {
     std::uint32_t length;
 };
 
-struct Block {
-    std::uint32_t end;   // of its samples
-    std::uint32_t runs;  // end of its runs
-    std::uint32_t first_group;
-    bool several;  // more than one group of equal values
+struct Block : BlockRange {
+    std::uint32_t runs;  // as many as it has classes
+    std::size_t first_run;
 };
 
 // Whether the counters count samples or sum up weights.
 enum class Counting { samples, weights };
-
-// One second feature's order.
-template <class Int, Counting What>
-struct Stream {
-    // As many samples as a counter can hold, unless some weigh nothing.
-    using Id = std::conditional_t<What == Counting::samples, std::make_unsigned_t<Int>, std::uint32_t>;
-    const std::uint32_t* ordered;    // ids in sorted order
-    const std::uint32_t* group_end;  // where its groups of equal values end
-    const std::uint16_t* labels;     // class of each id
-    const Id* grouped;               // the ids of each block, grouped by class
-    const Run* runs;                 // of all blocks
-    const Block* blocks;
-    std::uint32_t block_count;
-    const Int* weights;  // of each id, if they are counted
-};
 
 // What is known of one class, a row of lanes each; samples stand for their weights if these are counted. The
 // totals are fixed by the thresholds, the others change during a pass.
 template <class Int>
 struct alignas(pack_bytes) ClassRows {
     static constexpr std::uint32_t lanes = lane_count<Int>;
-    Int left_total[lanes];   // samples of the class left of each threshold
-    Int right_total[lanes];  // and right of it
+    Int total[2][lanes];     // samples of the class left of each threshold, and right of it
     Int count[lanes];        // left samples passed so far
     Int start_count[lanes];  // the same at the start of the block
     Int left_tail[lanes];    // samples still to come at some place before: the latest whose tails were taken
@@ -79,16 +62,29 @@ struct alignas(pack_bytes) ClassRows {
 template <class Int>
 using ClassTable = std::vector<ClassRows<Int>>;
 
-template <class Int>
-struct alignas(pack_bytes) Best {
-    Int left[lane_count<Int>], right[lane_count<Int>];            // most correct samples so far
-    Int left_leaf[lane_count<Int>], right_leaf[lane_count<Int>];  // by a leaf: tail(0)
+// The samples of the subset, by id.
+template <class Int, Counting What>
+struct Samples {
+    static constexpr bool weighted = What == Counting::weights;
+    // As many samples as a counter can hold, unless some weigh nothing.
+    using Id = std::conditional_t<weighted, std::uint32_t, std::make_unsigned_t<Int>>;
+
+    std::vector<std::uint16_t> label;
+    std::vector<Int> weight;  // if weights are counted
+    Buffer<Id> grouped;       // the ids of each block of each feature, grouped by class
+    std::vector<Run> runs;    // of all blocks
+
+    CODT_INLINE Int weight_of([[maybe_unused]] std::uint32_t id) const {
+        if constexpr (weighted)
+            return weight[id];
+        else
+            return 1;
+    }
 };
 
 template <class Int, Counting What, std::size_t Bytes>
 struct ManyClassPass {
     using P = Pack<Int, Bytes>;
-    using Stream = codt::Stream<Int, What>;
     static constexpr std::uint32_t lanes = lane_count<Int>;
     static constexpr LaneRows<Int, lanes> plus{1}, minus{-1};
     static constexpr bool weighted = What == Counting::weights;
@@ -118,42 +114,42 @@ struct ManyClassPass {
         }
     };
 
+    const Samples<Int, What>& samples;
+    const Stream<Block>& stream;
+    const std::uint8_t* bucket;
+    ClassTable<Int>& table;
     Both best;
 
-    CODT_INLINE static Int weight_of([[maybe_unused]] const Stream& stream,
-                                     [[maybe_unused]] std::uint32_t id) {
-        if constexpr (weighted)
-            return stream.weights[id];
-        else
-            return 1;
+    CODT_INLINE std::span<const Run> runs_of(const Block& block) const {
+        return {samples.runs.data() + block.first_run, block.runs};
     }
-    // A sample of this bucket and weight comes to a count, or leaves it. All bits of minus one are set.
-    CODT_INLINE static void enter(P& count, std::uint8_t bucket, [[maybe_unused]] Int weight) {
+    // A sample comes to a count, or leaves it. All bits of minus one are set.
+    CODT_INLINE void enter(P& count, std::uint32_t id) const {
         if constexpr (weighted)
-            count.add_masked(minus[bucket], weight);
+            count.add_masked(minus[bucket[id]], samples.weight[id]);
         else
-            count.add_row(plus[bucket]);
+            count.add_row(plus[bucket[id]]);
     }
-    CODT_INLINE static void leave(P& count, std::uint8_t bucket, [[maybe_unused]] Int weight) {
+    CODT_INLINE void leave(P& count, std::uint32_t id) const {
         if constexpr (weighted)
-            count.add_masked(minus[bucket], static_cast<Int>(-weight));
+            count.subtract_masked(minus[bucket[id]], samples.weight[id]);
         else
-            count.add_row(minus[bucket]);
+            count.add_row(minus[bucket[id]]);
     }
 
     // Samples of a class behind a place, given the left side's count before it and that of both sides.
     CODT_INLINE static void behind(const ClassRows<Int>& rows, const Int* count, Int passed, Both& rest) {
         P before;
         before.load(count);
-        rest.left.load(rows.left_total);
+        rest.left.load(rows.total[0]);
         rest.left.subtract(before);
         before.subtract_from(passed);
-        rest.right.load(rows.right_total);
+        rest.right.load(rows.total[1]);
         rest.right.subtract(before);
     }
 
     // The two largest tails of different classes at the start of the block.
-    CODT_INLINE static void take_tails(ClassTable<Int>& table, Both& first, Both& second) {
+    CODT_INLINE void take_tails(Both& first, Both& second) {
         first.clear();
         second.clear();
         for (ClassRows<Int>& rows : table) {
@@ -170,13 +166,12 @@ struct ManyClassPass {
 
     // Most that the head of a class of the block, at its end, and the tail of another class can give
     // together.
-    CODT_INLINE static void pair_bound(const Run* run, const Run* last, const ClassTable<Int>& table,
-                                       const Both& first, const Both& second, Both& bound) {
+    CODT_INLINE void pair_bound(const Block& block, const Both& first, const Both& second, Both& bound) {
         Both both = first;
         both.add(second);
         bound.clear();
-        for (; run < last; ++run) {
-            const ClassRows<Int>& rows = table[run->label];
+        for (const Run& run : runs_of(block)) {
+            const ClassRows<Int>& rows = table[run.label];
             Both head, tail;
             head.left.load(rows.count);
             head.right = head.left;
@@ -192,8 +187,7 @@ struct ManyClassPass {
     }
 
     // The largest heads at the start of the block, and heads and tails at its end.
-    CODT_INLINE static void take_ends(const ClassTable<Int>& table, Both& start_head, Both& head,
-                                      Both& tail) {
+    CODT_INLINE void take_ends(Both& start_head, Both& head, Both& tail) const {
         start_head.clear();
         head.clear();
         tail.clear();
@@ -229,63 +223,59 @@ struct ManyClassPass {
 
     // Visits the boundaries inside a block: from its end with the tail there back to its start, and forth
     // again.
-    CODT_INLINE void walk(const Stream& stream, std::uint32_t begin, const Block& block,
-                          const std::uint8_t* bucket, ClassTable<Int>& table, Both head, Both tail) {
+    CODT_INLINE void walk(std::uint32_t begin, const Block& block, Both head, Both tail) {
         Both tails[block_size];
         for (std::uint32_t k = block.end; k-- > begin;) {
             tails[k - begin] = tail;
             const std::uint32_t id = stream.ordered[k];
-            ClassRows<Int>& rows = table[stream.labels[id]];
+            ClassRows<Int>& rows = table[samples.label[id]];
             P count;
-            const Int weight = weight_of(stream, id);
+            const Int weight = samples.weight_of(id);
             count.load(rows.count);
-            leave(count, bucket[id], weight);
+            leave(count, id);
             count.store(rows.count);
             rows.passed = static_cast<Int>(rows.passed - weight);
             Both rest;
-            rest.left.load(rows.left_total);
+            rest.left.load(rows.total[0]);
             rest.left.subtract(count);
             count.subtract_from(rows.passed);
-            rest.right.load(rows.right_total);
+            rest.right.load(rows.total[1]);
             rest.right.subtract(count);
             tail.maximum(rest);
         }
-        std::uint32_t k = begin;
-        for (const std::uint32_t* group = stream.group_end + block.first_group; k < block.end; ++group) {
-            for (; k < *group; ++k) {
-                const std::uint32_t id = stream.ordered[k];
-                ClassRows<Int>& rows = table[stream.labels[id]];
-                const Int weight = weight_of(stream, id);
+        walk_groups<Walk::to_the_end>(
+            stream, begin, block,
+            [&](std::uint32_t id) CODT_INLINE_LAMBDA {
+                ClassRows<Int>& rows = table[samples.label[id]];
+                const Int weight = samples.weight_of(id);
                 Both count;
                 count.left.load(rows.count);
-                enter(count.left, bucket[id], weight);
+                enter(count.left, id);
                 count.left.store(rows.count);
                 rows.passed = static_cast<Int>(rows.passed + weight);
                 count.right = count.left;
                 count.right.subtract_from(rows.passed);
                 head.maximum(count);
-            }
-            offer(head, tails[k - 1 - begin]);
-        }
+            },
+            [&](std::uint32_t k) CODT_INLINE_LAMBDA { offer(head, tails[k - 1 - begin]); });
     }
 
     // Counts the samples of a block; `head` is the largest of its classes at its end.
-    CODT_INLINE static void count_block(const Stream& stream, const Run* run, const Run* last,
-                                        std::uint32_t k, const std::uint8_t* bucket, ClassTable<Int>& table,
-                                        Both& head) {
+    CODT_INLINE void count_block(std::uint32_t k, const Block& block, Both& head) {
+        const auto* const grouped = samples.grouped.data() + stream.cell;
         head.clear();
-        for (; run < last; ++run) {
-            ClassRows<Int>& rows = table[run->label];
+        for (const Run& run : runs_of(block)) {
+            ClassRows<Int>& rows = table[run.label];
             Both count;
             count.left.load(rows.count);
             [[maybe_unused]] Int passed = 0;
-            for (const std::uint32_t stop = k + run->length; k < stop; ++k) {
-                const std::uint32_t id = stream.grouped[k];
-                enter(count.left, bucket[id], weight_of(stream, id));
-                if constexpr (weighted) passed = static_cast<Int>(passed + weight_of(stream, id));
+            for (const std::uint32_t stop = k + run.length; k < stop; ++k) {
+                const std::uint32_t id = grouped[k];
+                enter(count.left, id);
+                if constexpr (weighted) passed = static_cast<Int>(passed + samples.weight_of(id));
             }
             count.left.store(rows.count);
-            if constexpr (!weighted) passed = static_cast<Int>(run->length);
+            if constexpr (!weighted) passed = static_cast<Int>(run.length);
             rows.passed = static_cast<Int>(rows.passed + passed);
             count.right = count.left;
             count.right.subtract_from(rows.passed);
@@ -293,7 +283,7 @@ struct ManyClassPass {
         }
     }
 
-    CODT_INLINE void run(const Stream& stream, const std::uint8_t* bucket, ClassTable<Int>& table) {
+    CODT_INLINE void run() {
         const P zero{};
         for (ClassRows<Int>& rows : table) {
             zero.store(rows.count);
@@ -301,32 +291,29 @@ struct ManyClassPass {
             rows.passed = rows.start_passed = 0;
         }
         Both first, second;
-        take_tails(table, first, second);
-        const Run* run = stream.runs;
+        take_tails(first, second);
         std::uint32_t begin = 0;
         for (std::uint32_t b = 0; b < stream.block_count; ++b) {
             const Block block = stream.blocks[b];
-            const Run* const last = stream.runs + block.runs;
             Both head, bound;
-            count_block(stream, run, last, begin, bucket, table, head);
+            count_block(begin, block, head);
             bound = head;
             bound.add(first);
             if (beaten_by(bound)) {
-                pair_bound(run, last, table, first, second, bound);
+                pair_bound(block, first, second, bound);
                 if (beaten_by(bound)) {
-                    take_tails(table, first, second);
-                    pair_bound(run, last, table, first, second, bound);
+                    take_tails(first, second);
+                    pair_bound(block, first, second, bound);
                     if (beaten_by(bound)) {
                         Both start_head, tail;
-                        take_ends(table, start_head, head, tail);
+                        take_ends(start_head, head, tail);
                         offer(head, tail);
-                        if (block.several && beaten_by(bound))
-                            walk(stream, begin, block, bucket, table, start_head, tail);
+                        if (block.several && beaten_by(bound)) walk(begin, block, start_head, tail);
                     }
                 }
             }
-            for (; run < last; ++run) {
-                ClassRows<Int>& rows = table[run->label];
+            for (const Run& run : runs_of(block)) {
+                ClassRows<Int>& rows = table[run.label];
                 P count;
                 count.load(rows.count);
                 count.store(rows.start_count);
@@ -337,244 +324,161 @@ struct ManyClassPass {
     }
 };
 
-template <class Int, Counting What>
-struct ManyClassKernel {
-    template <std::size_t Bytes>
-    CODT_INLINE static void run(const Stream<Int, What>* stream, const std::uint8_t* bucket,
-                                ClassTable<Int>* table, Best<Int>* best) {
-        ManyClassPass<Int, What, Bytes> pass;
-        pass.best.left.load(best->left);
-        pass.best.right.load(best->right);
-        pass.run(*stream, bucket, *table);
-        pass.best.left.store(best->left);
-        pass.best.right.store(best->right);
-    }
+// `weights` are not looked at if samples are counted.
+struct LabelledData {
+    std::span<const std::uint16_t> labels;
+    std::span<const double> weights;
+    std::uint32_t classes;
 };
 
 template <class Int, Counting What>
-class ManyClassScan final : public Scanner {
- public:
-    static constexpr std::uint32_t width = lane_count<Int>;
+struct ManyClassKernel : KernelDefaults {
+    static constexpr std::uint32_t lanes = lane_count<Int>;
+    static constexpr bool weighted = What == Counting::weights;
+    using Block = codt::Block;
+    using Sums = std::vector<std::int64_t>;  // of each class
 
-    // `weights` are not looked at if samples are counted.
-    ManyClassScan(std::span<const std::uint16_t> labels, std::span<const double> weights,
-                  std::uint32_t classes, KernelPath path)
-        : labels_(labels), weights_(weights), local_class_(classes), pass_(kernel(path)) {}
+    explicit ManyClassKernel(const LabelledData& data) : data_(data), local_class_(data.classes) {}
 
-    std::uint32_t lanes() const override { return width; }
-
-    void prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) override {
-        subset_ = &subset;
-        size_ = subset.size();
-        const std::uint32_t features = subset.features();
-        const std::size_t cells = static_cast<std::size_t>(size_) * features;
-        grouped_.ensure(cells);
-        read_samples(subset);
-
-        runs_.clear();
-        blocks_.clear();
-        first_.clear();
-        for (std::uint32_t f = 0; f < features; ++f) {
-            first_.push_back({runs_.size(), blocks_.size()});
-            fill_stream(subset, f);
+    // Weights, and the classes that occur in the subset, numbered from zero; the others would only cost time.
+    bool read(const Subset& subset) {
+        constexpr std::uint16_t unseen = 0xffff;
+        std::fill(local_class_.begin(), local_class_.end(), unseen);
+        const std::uint32_t size = subset.size();
+        samples_.grouped.ensure(static_cast<std::size_t>(size) * subset.features());
+        samples_.runs.clear();
+        samples_.label.resize(size);
+        samples_.weight.resize(weighted ? size : 0);
+        totals_.clear();
+        const auto samples = subset.samples();
+        std::int64_t total = 0;
+        for (std::uint32_t id = 0; id < size; ++id) {
+            std::uint16_t& local = local_class_[data_.labels[samples[id]]];
+            if (local == unseen) {
+                local = static_cast<std::uint16_t>(totals_.size());
+                totals_.push_back(0);
+            }
+            samples_.label[id] = local;
+            if constexpr (weighted) samples_.weight[id] = static_cast<Int>(data_.weights[samples[id]]);
+            totals_[local] += samples_.weight_of(id);
+            total += samples_.weight_of(id);
         }
-        first_.push_back({runs_.size(), blocks_.size()});
-        streams_.clear();
-        for_each_stream(subset, feature_rank, [&](std::uint32_t f) {
-            streams_.push_back({subset.order(f).data(), subset.group_end(f).data(), label_.data(),
-                                grouped_.data() + static_cast<std::size_t>(f) * size_,
-                                runs_.data() + first_[f].run, blocks_.data() + first_[f].block,
-                                static_cast<std::uint32_t>(first_[f + 1].block - first_[f].block),
-                                weight_.data()});
-        });
-    }
-
-    bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left,
-              double* right, StopCondition& stop) override {
-        Best<Int> best{};
-        take_sides(f, thresholds, best);
-        for (std::size_t j = 0; j < thresholds.size(); ++j) {
-            const double n = left_weight_[j];
-            best.left[j] = std::max(best.left[j], correct(n, left[j] - lambda));
-            best.right[j] = std::max(best.right[j], correct(total_ - n, right[j] - lambda));
-        }
-        for (const Stream<Int, What>& stream : streams_) {
-            if (stop.reached_after(size_)) return false;
-            pass_(&stream, buckets_.data(), &table_, &best);
-        }
-        for (std::size_t j = 0; j < thresholds.size(); ++j) {
-            const double n = left_weight_[j];
-            const double m = total_ - n;
-            const auto errors = [](double all, Int most) { return all - static_cast<double>(most); };
-            left[j] = std::min({left[j], errors(n, best.left_leaf[j]), errors(n, best.left[j]) + lambda});
-            right[j] = std::min({right[j], errors(m, best.right_leaf[j]), errors(m, best.right[j]) + lambda});
-        }
+        total_ = static_cast<double>(total);
+        table_.resize(totals_.size());
+        class_start_.assign(totals_.size(), 0);
         return true;
     }
 
+    void summarise(const std::uint32_t* order, std::size_t cell, std::uint32_t begin, Block& block) {
+        auto* const grouped = samples_.grouped.data() + cell;
+        std::vector<std::uint32_t>& start = class_start_;  // zero for every class between two blocks
+        std::vector<Run>& all_runs = samples_.runs;
+        block.first_run = all_runs.size();
+        if (start.size() <= 64) {
+            // Classes as bits: nothing to branch on for every sample.
+            std::uint64_t present = 0;
+            for (std::uint32_t k = begin; k < block.end; ++k) {
+                const std::uint32_t c = samples_.label[order[k]];
+                ++start[c];
+                present |= std::uint64_t{1} << c;
+            }
+            for (; present != 0; present &= present - 1)
+                all_runs.push_back({static_cast<std::uint32_t>(std::countr_zero(present)), 0});
+        } else {
+            for (std::uint32_t k = begin; k < block.end; ++k) {
+                const std::uint32_t c = samples_.label[order[k]];
+                if (start[c]++ == 0) all_runs.push_back({c, 0});
+            }
+        }
+        const std::span<Run> runs = std::span(all_runs).subspan(block.first_run);
+        block.runs = static_cast<std::uint32_t>(runs.size());
+        std::uint32_t position = begin;
+        for (Run& run : runs) {
+            run.length = start[run.label];
+            start[run.label] = position;
+            position += run.length;
+        }
+        for (std::uint32_t k = begin; k < block.end; ++k)
+            grouped[start[samples_.label[order[k]]]++] =
+                static_cast<typename Samples<Int, What>::Id>(order[k]);
+        for (const Run& run : runs) start[run.label] = 0;
+    }
+
+    Sums nothing() const { return Sums(totals_.size(), 0); }
+    void add(Sums& sums, std::uint32_t id) const { sums[samples_.label[id]] += samples_.weight_of(id); }
+
+    void rest(const Sums& left, Sums& right) const {
+        for (std::size_t c = 0; c < totals_.size(); ++c) right[c] = totals_[c] - left[c];
+    }
+    void start(std::size_t side, std::size_t lane, std::uint32_t, const Sums& sums, double known) {
+        std::int64_t weight = 0;
+        Int leaf = 0;
+        for (std::size_t c = 0; c < sums.size(); ++c) {
+            const Int total = table_[c].total[side][lane] = static_cast<Int>(sums[c]);
+            weight += total;
+            leaf = std::max(leaf, total);
+        }
+        weight_of_side_[side][lane] = static_cast<double>(weight);
+        leaf_[side][lane] = leaf;
+        best_[side][lane] = std::max(leaf, correct(weight_of_side_[side][lane], known));
+    }
+    void pad(std::size_t lane) {
+        best_[0][lane] = best_[1][lane] = static_cast<Int>(total_);
+        for (ClassRows<Int>& rows : table_) rows.total[0][lane] = rows.total[1][lane] = 0;
+    }
+    double value(std::size_t side, std::size_t lane, double lambda) const {
+        const double all = weight_of_side_[side][lane];
+        return std::min(all - static_cast<double>(leaf_[side][lane]),
+                        all - static_cast<double>(best_[side][lane]) + lambda);
+    }
+
+    template <std::size_t Bytes>
+    CODT_INLINE static void run(ManyClassKernel* kernel, const Stream<Block>* stream,
+                                const std::uint8_t* bucket) {
+        ManyClassPass<Int, What, Bytes> pass{kernel->samples_, *stream, bucket, kernel->table_, {}};
+        pass.best.left.load(kernel->best_[0]);
+        pass.best.right.load(kernel->best_[1]);
+        pass.run();
+        pass.best.left.store(kernel->best_[0]);
+        pass.best.right.store(kernel->best_[1]);
+    }
+
  private:
-    using Id = typename Stream<Int, What>::Id;
-    using Kernel = void (*)(const Stream<Int, What>*, const std::uint8_t*, ClassTable<Int>*, Best<Int>*);
-    static constexpr bool weighted = What == Counting::weights;
-
-    static Kernel kernel(KernelPath path) {
-        return kernel_function<ManyClassKernel<Int, What>, const Stream<Int, What>*, const std::uint8_t*,
-                               ClassTable<Int>*, Best<Int>*>(path);
-    }
-    Int weight_of([[maybe_unused]] std::uint32_t id) const {
-        if constexpr (weighted)
-            return weight_[id];
-        else
-            return 1;
-    }
-
     // Correct samples out of n for a known number of errors that some split attains.
     static Int correct(double n, double errors) {
         return errors < n ? static_cast<Int>(n - std::max(0.0, std::ceil(errors))) : Int{0};
     }
 
-    // Weights, and the classes that occur in the subset, numbered from zero; the others would only cost time.
-    void read_samples(const Subset& subset) {
-        constexpr std::uint16_t unseen = 0xffff;
-        std::fill(local_class_.begin(), local_class_.end(), unseen);
-        label_.resize(size_);
-        weight_.resize(weighted ? size_ : 0);
-        totals_.clear();
-        const auto samples = subset.samples();
-        std::int64_t total = 0;
-        for (std::uint32_t id = 0; id < size_; ++id) {
-            std::uint16_t& local = local_class_[labels_[samples[id]]];
-            if (local == unseen) {
-                local = static_cast<std::uint16_t>(totals_.size());
-                totals_.push_back(0);
-            }
-            label_[id] = local;
-            if constexpr (weighted) weight_[id] = static_cast<Int>(weights_[samples[id]]);
-            totals_[local] += weight_of(id);
-            total += weight_of(id);
-        }
-        total_ = static_cast<double>(total);
-        table_.resize(totals_.size());
-    }
-
-    void fill_stream(const Subset& subset, std::uint32_t f) {
-        const auto order = subset.order(f);
-        Id* grouped = grouped_.data() + static_cast<std::size_t>(f) * size_;
-        const std::size_t first = runs_.size();
-        std::vector<std::uint32_t>& start = class_start_;
-        start.assign(totals_.size(), 0);
-        for_each_block(subset.group_end(f), [&](std::uint32_t begin, std::uint32_t end,
-                                                std::uint32_t first_group, std::uint32_t groups) {
-            const std::size_t block_first = runs_.size();
-            if (start.size() <= 64) {
-                // Classes as bits: nothing to branch on for every sample.
-                std::uint64_t present = 0;
-                for (std::uint32_t k = begin; k < end; ++k) {
-                    const std::uint32_t c = label_[order[k]];
-                    ++start[c];
-                    present |= std::uint64_t{1} << c;
-                }
-                for (; present != 0; present &= present - 1)
-                    runs_.push_back({static_cast<std::uint32_t>(std::countr_zero(present)), 0});
-            } else {
-                for (std::uint32_t k = begin; k < end; ++k) {
-                    const std::uint32_t c = label_[order[k]];
-                    if (start[c]++ == 0) runs_.push_back({c, 0});
-                }
-            }
-            std::uint32_t position = begin;
-            for (std::size_t r = block_first; r < runs_.size(); ++r) {
-                runs_[r].length = start[runs_[r].label];
-                start[runs_[r].label] = position;
-                position += runs_[r].length;
-            }
-            for (std::uint32_t k = begin; k < end; ++k)
-                grouped[start[label_[order[k]]]++] = static_cast<Id>(order[k]);
-            for (std::size_t r = block_first; r < runs_.size(); ++r) start[runs_[r].label] = 0;
-            blocks_.push_back(
-                {end, static_cast<std::uint32_t>(runs_.size() - first), first_group, groups > 1});
-        });
-    }
-
-    // Class totals of both sides of every threshold, and the samples' buckets (see lane_rows.hpp); thresholds
-    // are ascending.
-    void take_sides(std::uint32_t f, std::span<const std::uint32_t> thresholds, Best<Int>& best) {
-        const auto ends = subset_->group_end(f);
-        const auto order = subset_->order(f);
-        seen_.assign(totals_.size(), 0);
-        buckets_.resize(size_);
-        std::uint32_t k = 0;
-        for (std::size_t j = 0; j < thresholds.size(); ++j) {
-            for (; k < ends[thresholds[j]]; ++k) {
-                const std::uint32_t id = order[k];
-                seen_[label_[id]] += weight_of(id);
-                buckets_[id] = static_cast<std::uint8_t>(j);
-            }
-            std::int64_t weight = 0;
-            Int left_leaf = 0, right_leaf = 0;
-            for (std::size_t c = 0; c < totals_.size(); ++c) {
-                const Int left = static_cast<Int>(seen_[c]);
-                const Int right = static_cast<Int>(totals_[c] - seen_[c]);
-                weight += left;
-                table_[c].left_total[j] = left;
-                table_[c].right_total[j] = right;
-                left_leaf = std::max(left_leaf, left);
-                right_leaf = std::max(right_leaf, right);
-            }
-            left_weight_[j] = static_cast<double>(weight);
-            best.left_leaf[j] = best.left[j] = left_leaf;
-            best.right_leaf[j] = best.right[j] = right_leaf;
-        }
-        for (; k < size_; ++k) buckets_[order[k]] = static_cast<std::uint8_t>(thresholds.size());
-        // Lanes without a threshold must never ask for a walk.
-        for (std::size_t j = thresholds.size(); j < width; ++j) {
-            best.left[j] = best.right[j] = static_cast<Int>(total_);
-            for (std::size_t c = 0; c < totals_.size(); ++c)
-                table_[c].left_total[j] = table_[c].right_total[j] = 0;
-        }
-    }
-
-    std::span<const std::uint16_t> labels_;
-    std::span<const double> weights_;
+    LabelledData data_;
     std::vector<std::uint16_t> local_class_;
-    Kernel pass_;
-    const Subset* subset_ = nullptr;
-    std::uint32_t size_ = 0;
-    double total_ = 0;  // weight of the subset
-    double left_weight_[width];
-    Buffer<Id> grouped_;
-    std::vector<std::uint16_t> label_;
-    std::vector<Int> weight_;
-    std::vector<std::uint8_t> buckets_;
-    std::vector<Run> runs_;
-    std::vector<Block> blocks_;
-    struct First {
-        std::size_t run, block;
-    };
-    std::vector<First> first_;                 // per feature
-    std::vector<std::int64_t> totals_, seen_;  // of each class
+    Samples<Int, What> samples_;
     std::vector<std::uint32_t> class_start_;
-    std::vector<Stream<Int, What>> streams_;
+    std::vector<std::int64_t> totals_;  // of each class
+    double total_ = 0;                  // weight of the subset
     ClassTable<Int> table_;
+    // Of a side and lane: all samples, and most correct ones so far, by a split or a leaf and by a leaf:
+    // tail(0).
+    double weight_of_side_[2][lanes];
+    alignas(pack_bytes) Int best_[2][lanes];
+    Int leaf_[2][lanes];
 };
 
 template <class Int>
-using CountingScan = ManyClassScan<Int, Counting::samples>;
+using CountingKernel = ManyClassKernel<Int, Counting::samples>;
 template <class Int>
-using WeighingScan = ManyClassScan<Int, Counting::weights>;
+using WeighingKernel = ManyClassKernel<Int, Counting::weights>;
 
 }  // namespace
 
 std::unique_ptr<Scanner> make_many_class_scanner(std::span<const std::uint16_t> labels, std::uint32_t classes,
                                                  KernelPath path) {
-    return std::make_unique<NarrowOrWideScanner<CountingScan>>(labels, std::span<const double>{}, classes,
-                                                               path);
+    return make_counting_scanner<CountingKernel>(path, LabelledData{labels, {}, classes});
 }
 
 std::unique_ptr<Scanner> make_weighted_many_class_scanner(std::span<const std::uint16_t> labels,
                                                           std::span<const double> weights,
                                                           std::uint32_t classes, KernelPath path) {
-    return make_weighted_scanner<WeighingScan>(weights, labels, weights, classes, path);
+    return make_weighing_scanner<WeighingKernel>(path, weights, LabelledData{labels, weights, classes});
 }
 
 }  // namespace codt

@@ -17,6 +17,8 @@ enum class KernelPath { scalar, baseline, avx2, avx512 };
 
 struct KernelChoice {
     KernelPath path = KernelPath::baseline;
+
+    bool takes_many_thresholds() const { return path != KernelPath::scalar; }
 };
 
 // The widest path this processor supports.

@@ -17,7 +17,7 @@
 // by 16 u for the roundings of products and the quotient. A boundary is looked at only where
 // (|c| + slack)^2 passes the ratio from above times k (n - k).
 //
-// Blocks are ruled out by the two bounds of squared_error_scan.cpp, the slack added to the reach. In the
+// Blocks are ruled out by the two bounds of squared_error_blocks.hpp, the slack added to the reach. In the
 // hexagon k is no whole number: it is off by up to 5 u n, so that k (n - k) is off by less than 16 u n^2.
 #include "terminal/squared_error_brackets.hpp"
 
@@ -26,8 +26,8 @@
 #include <cstdlib>
 #include <vector>
 
-#include "common/buffer.hpp"
-#include "terminal/dispatch.hpp"
+#include "terminal/lane_rows.hpp"
+#include "terminal/squared_error_blocks.hpp"
 
 namespace codt {
 
@@ -40,460 +40,204 @@ constexpr float blur = 0x1p-20F;  // 16 u
 constexpr std::uint32_t most_samples = 1U << 20U;
 constexpr double sum_of_targets = 0x1p30;
 
-// Sums of a block cost half of what they do elsewhere.
-constexpr std::uint32_t short_block = 48;
-
-struct Block {
-    std::uint32_t middle;  // its samples with y > 0 end here in `grouped`
-    std::uint32_t end;
-    std::uint32_t first_group;
-    bool several;                     // more than one group of equal values
-    std::int32_t positive, negative;  // sum of its targets above zero, and of the others with sign reversed
-    float per_rise, per_fall;         // 1 / y+ and 1 / y-, zero where there is none
-};
-
-struct Stream {
-    const std::uint32_t* ordered;    // ids in sorted order
-    const std::uint32_t* grouped;    // the same ids, within each block those with y > 0 first
-    const std::uint32_t* group_end;  // where its groups of equal values end
-    const Block* blocks;
-    std::uint32_t block_count;
-};
-
-// Per lane and side: samples, mean, slack, and the best ratio so far from above and from below.
-struct alignas(pack_bytes) Side {
+// Per lane: samples, mean, slack, the best ratio so far from above and from below, and the squared error of a
+// leaf.
+struct alignas(pack_bytes) SideLanes {
     float count[lanes_of_floats], mean[lanes_of_floats], slack[lanes_of_floats], upper[lanes_of_floats],
         lower[lanes_of_floats];
+    double error[lanes_of_floats];
 };
 
 template <std::size_t Bytes>
-struct BracketPass {
-    using F = Pack<float, Bytes>;
-    using I = Pack<std::int32_t, Bytes>;
-    using Register = typename F::Register;
-    using Whole = typename I::Register;
-    static constexpr std::size_t registers = F::registers;
-    static constexpr LaneRows<std::int32_t, lanes_of_floats> masks{-1};
+struct BracketSide {
+    using Pack = codt::Pack<float, Bytes>;
+    using Register = typename Pack::Register;
 
-    CODT_INLINE static Register smaller(const Register& a, const Register& b) { return a < b ? a : b; }
-    CODT_INLINE static Register larger(const Register& a, const Register& b) { return a > b ? a : b; }
-    CODT_INLINE static Register size_of(const Register& a) { return (Register)((Whole)a & 0x7FFFFFFF); }
-    CODT_INLINE static Register to_float(const Whole& a) { return __builtin_convertvector(a, Register); }
+    Pack count, mean, slack, least, filter, upper, lower;
 
-    struct SideState {
-        F count, mean, slack, least, filter, upper, lower;
+    CODT_INLINE static Register size_of(const Register& a) {
+        using Bits = typename codt::Pack<std::int32_t, Bytes>::Register;
+        return (Register)((Bits)a & 0x7FFFFFFF);
+    }
 
-        CODT_INLINE void load(const Side& side) {
-            count.load(side.count);
-            mean.load(side.mean);
-            slack.load(side.slack);
-            upper.load(side.upper);
-            lower.load(side.lower);
-            for (std::size_t i = 0; i < registers; ++i) {
-                // Half a sample where there is nothing to split.
-                least.r[i] = larger(count.r[i] - 1.0F, Register{} + 0.5F);
-                filter.r[i] = upper.r[i] * (1 - blur);
-            }
-        }
-
-        // |c| and k (n - k) where k samples with sum s lie before the boundary.
-        CODT_INLINE void terms(std::size_t i, const Register& s, const Register& k, Register& size,
-                               Register& bottom) const {
-            size = size_of(s - k * mean.r[i]);
-            bottom = larger(k * (count.r[i] - k), least.r[i]);
-        }
-
-        // Negative where the boundary might beat the best.
-        CODT_INLINE Register room(std::size_t i, const Register& s, const Register& k) const {
-            Register size, bottom;
-            terms(i, s, k, size, bottom);
-            const Register reach = size + slack.r[i];
-            return filter.r[i] * bottom - reach * reach;
-        }
-
-        CODT_INLINE void take(std::size_t i, const Register& s, const Register& k) {
-            Register size, bottom;
-            terms(i, s, k, size, bottom);
-            const Register most = size + slack.r[i];
-            const Register sure = larger(size - slack.r[i], Register{});
-            const Register per_bottom = 1 / bottom;
-            upper.r[i] = larger(upper.r[i], most * most * (per_bottom * (1 + blur)));
-            lower.r[i] = larger(lower.r[i], sure * sure * (per_bottom * (1 - blur)));
+    CODT_INLINE void load(const SideLanes& side) {
+        count.load(side.count);
+        mean.load(side.mean);
+        slack.load(side.slack);
+        upper.load(side.upper);
+        lower.load(side.lower);
+        for (std::size_t i = 0; i < Pack::registers; ++i) {
+            // Half a sample where there is nothing to split.
+            least.r[i] = larger<Register>(count.r[i] - 1.0F, Register{} + 0.5F);
             filter.r[i] = upper.r[i] * (1 - blur);
         }
-
-        // A block as this side sees it: k from k0 to k1, s between `low` and `top`.
-        struct Inside {
-            Register low, top, k0, k1;
-        };
-
-        // Negative where a boundary inside a block, or at its end, might beat the best.
-        CODT_INLINE Register block_room(std::size_t i, const Inside& in) const {
-            const Register one = Register{} + 1.0F;
-            const Register a = larger(in.k0, one);
-            const Register b = smaller(in.k1, count.r[i] - one);
-            const Register shift_a = a * mean.r[i];
-            const Register shift_b = b * mean.r[i];
-            const Register up = in.top - smaller(shift_a, shift_b);
-            const Register down = larger(shift_a, shift_b) - in.low;
-            const Register reach = larger(up, down) + slack.r[i];
-            const Register bottom = smaller(a * (count.r[i] - a), b * (count.r[i] - b));
-            const Register result = filter.r[i] * bottom - reach * reach;
-            return a <= b ? result : one;
-        }
-
-        // The same by the corners of the hexagon, the block's ends left out. The block lifts s by `rise` in
-        // all and lowers it by `fall`.
-        CODT_INLINE Register sharp_block_room(std::size_t i, const Inside& in, const Register& rise,
-                                              const Register& fall, const Block& block) const {
-            const Register one = Register{} + 1.0F;
-            const Register a = larger(in.k0, one);
-            const Register b = smaller(in.k1, count.r[i] - one);
-            const Register up = rise * block.per_rise;
-            const Register down = fall * block.per_fall;
-            const Register off = count.r[i] * count.r[i] * blur;
-            const auto room_at = [&](const Register& s, const Register& place) {
-                const Register k = smaller(larger(place, a), b);
-                const Register reach = size_of(s - k * mean.r[i]) + slack.r[i];
-                const Register bottom = larger(k * (count.r[i] - k) - off, least.r[i]);
-                return filter.r[i] * bottom - reach * reach;
-            };
-            const Register result =
-                smaller(smaller(room_at(in.top, in.k0 + up), room_at(in.top, in.k1 - down)),
-                        smaller(room_at(in.low, in.k0 + down), room_at(in.low, in.k1 - up)));
-            return a <= b ? result : one;
-        }
-    };
-
-    SideState left, right;
-
-    // Takes the boundary behind `passed` samples with sum `total`, of which `count` with sum `sum` are left,
-    // for one side or both.
-    template <bool Left, bool Right>
-    CODT_INLINE void offer(const I& sum, const I& count, std::int32_t total, std::int32_t passed) {
-        F room;
-        for (std::size_t i = 0; i < registers; ++i) {
-            if constexpr (Left) room.r[i] = left.room(i, to_float(sum.r[i]), to_float(count.r[i]));
-            if constexpr (Right) {
-                const Register other =
-                    right.room(i, to_float(total - sum.r[i]), to_float(passed - count.r[i]));
-                room.r[i] = Left ? smaller(room.r[i], other) : other;
-            }
-        }
-        if (!any_negative(room)) return;
-        for (std::size_t i = 0; i < registers; ++i) {
-            if constexpr (Left) left.take(i, to_float(sum.r[i]), to_float(count.r[i]));
-            if constexpr (Right) right.take(i, to_float(total - sum.r[i]), to_float(passed - count.r[i]));
-        }
+    }
+    CODT_INLINE void store(SideLanes& side) const {
+        upper.store(side.upper);
+        lower.store(side.lower);
     }
 
-    // A block with what lies before it, and in it on the left side.
-    struct Counted {
-        const Block* block;
-        std::uint32_t begin;
-        std::int32_t total;
-        I s, k, rise, fall, next;
-    };
-    template <bool Left, bool Right>
-    CODT_INLINE void walk(const Stream& stream, const std::uint8_t* bucket, const std::int32_t* y,
-                          const Counted& in) {
-        I sum = in.s, count = in.k;
-        std::int32_t total = in.total;
-        std::uint32_t p = in.begin;
-        for (const std::uint32_t* group = stream.group_end + in.block->first_group; p < in.block->end;
-             ++group) {
-            for (; p < *group; ++p) {
-                const std::uint32_t id = stream.ordered[p];
-                sum.add_masked(masks[bucket[id]], y[id]);
-                count.subtract_row(masks[bucket[id]]);
-                total += y[id];
-            }
-            offer<Left, Right>(sum, count, total, static_cast<std::int32_t>(p));
-        }
+    // |c| and k (n - k) where k samples with sum s lie before the boundary.
+    CODT_INLINE void terms(std::size_t i, const Register& s, const Register& k, Register& size,
+                           Register& bottom) const {
+        size = size_of(s - k * mean.r[i]);
+        bottom = larger<Register>(k * (count.r[i] - k), least.r[i]);
     }
-
-    static constexpr std::uint32_t ahead = 32;
-
-    // Blocks are counted some at a time before any of them is walked: their ends make good ratios.
-    CODT_INLINE void run(const Stream& stream, const std::uint8_t* bucket, const std::int32_t* y) {
-        Counted doubtful[ahead];
-        Counted now;
-        now.begin = 0;
-        now.total = 0;
-        now.s.clear();
-        now.k.clear();
-        for (std::uint32_t number = 0; number < stream.block_count;) {
-            std::uint32_t count_doubtful = 0;
-            const std::uint32_t end = std::min(number + ahead, stream.block_count);
-            for (; number < end; ++number) {
-                const Block& block = stream.blocks[number];
-                now.block = &block;
-                count(stream, bucket, y, now);
-                I sum = now.s;
-                sum.add(now.rise);
-                sum.add(now.fall);
-                const std::int32_t total = now.total + (block.positive - block.negative);
-                if (!block.several || is_doubtful(now)) {
-                    offer<true, true>(sum, now.next, total, static_cast<std::int32_t>(block.end));
-                    doubtful[count_doubtful] = now;
-                    count_doubtful += block.several;
-                }
-                now.begin = block.end;
-                now.total = total;
-                now.s = sum;
-                now.k = now.next;
-            }
-            for (std::uint32_t d = 0; d < count_doubtful; ++d) look_into(stream, bucket, y, doubtful[d]);
-        }
+    CODT_INLINE Register room(std::size_t i, const Register& s, const Register& k) const {
+        Register size, bottom;
+        terms(i, s, k, size, bottom);
+        return box_room(i, size, bottom);
     }
-
-    CODT_INLINE static void count(const Stream& stream, const std::uint8_t* bucket, const std::int32_t* y,
-                                  Counted& now) {
-        I rise, fall, next = now.k;
-        rise.clear();
-        fall.clear();
-        for (std::uint32_t p = now.begin; p < now.block->middle; ++p) {
-            const std::uint32_t id = stream.grouped[p];
-            rise.add_masked(masks[bucket[id]], y[id]);
-            next.subtract_row(masks[bucket[id]]);
-        }
-        for (std::uint32_t p = now.block->middle; p < now.block->end; ++p) {
-            const std::uint32_t id = stream.grouped[p];
-            fall.add_masked(masks[bucket[id]], y[id]);
-            next.subtract_row(masks[bucket[id]]);
-        }
-        now.rise = rise;
-        now.fall = fall;
-        now.next = next;
+    CODT_INLINE void take(std::size_t i, const Register& s, const Register& k) {
+        Register size, bottom;
+        terms(i, s, k, size, bottom);
+        const Register most = size + slack.r[i];
+        const Register sure = larger<Register>(size - slack.r[i], Register{});
+        const Register per_bottom = 1 / bottom;
+        upper.r[i] = larger<Register>(upper.r[i], most * most * (per_bottom * (1 + blur)));
+        lower.r[i] = larger<Register>(lower.r[i], sure * sure * (per_bottom * (1 - blur)));
+        filter.r[i] = upper.r[i] * (1 - blur);
     }
-
-    using Inside = typename SideState::Inside;
-    CODT_INLINE static Inside on_left(std::size_t i, const Counted& in) {
-        return {to_float(in.s.r[i] + in.fall.r[i]), to_float(in.s.r[i] + in.rise.r[i]), to_float(in.k.r[i]),
-                to_float(in.next.r[i])};
+    CODT_INLINE Register box_room(std::size_t i, const Register& size, const Register& bottom) const {
+        const Register reach = size + slack.r[i];
+        return filter.r[i] * bottom - reach * reach;
     }
-    CODT_INLINE static Inside on_right(std::size_t i, const Counted& in) {
-        return {to_float(in.total - in.block->negative - in.s.r[i] - in.fall.r[i]),
-                to_float(in.total + in.block->positive - in.s.r[i] - in.rise.r[i]),
-                to_float(static_cast<std::int32_t>(in.begin) - in.k.r[i]),
-                to_float(static_cast<std::int32_t>(in.block->end) - in.next.r[i])};
-    }
-
-    // Whether one of a block's boundaries might beat the best, at a first glance.
-    CODT_INLINE bool is_doubtful(const Counted& in) const {
-        F room;
-        for (std::size_t i = 0; i < registers; ++i)
-            room.r[i] = smaller(left.block_room(i, on_left(i, in)), right.block_room(i, on_right(i, in)));
-        return any_negative(room);
-    }
-
-    // Walks a block if one of its inner boundaries might.
-    CODT_INLINE void look_into(const Stream& stream, const std::uint8_t* bucket, const std::int32_t* y,
-                               const Counted& in) {
-        const Block& block = *in.block;
-        F room, other;
-        for (std::size_t i = 0; i < registers; ++i) {
-            room.r[i] = left.sharp_block_room(i, on_left(i, in), to_float(in.rise.r[i]),
-                                              to_float(0 - in.fall.r[i]), block);
-            other.r[i] = right.sharp_block_room(i, on_right(i, in), to_float(block.positive - in.rise.r[i]),
-                                                to_float(block.negative + in.fall.r[i]), block);
-        }
-        const bool walk_left = any_negative(room);
-        const bool walk_right = any_negative(other);
-        if (walk_left && walk_right)
-            walk<true, true>(stream, bucket, y, in);
-        else if (walk_left)
-            walk<true, false>(stream, bucket, y, in);
-        else if (walk_right)
-            walk<false, true>(stream, bucket, y, in);
+    CODT_INLINE Register corner_room(std::size_t i, const Register& c, const Register& k) const {
+        const Register off = count.r[i] * count.r[i] * blur;
+        return box_room(i, size_of(c), larger<Register>(k * (count.r[i] - k) - off, least.r[i]));
     }
 };
 
-struct BracketKernel {
-    template <std::size_t Bytes>
-    CODT_INLINE static void run(const Stream* stream, const std::uint8_t* bucket, const std::int32_t* y,
-                                Side* sides) {
-        BracketPass<Bytes> pass;
-        pass.left.load(sides[0]);
-        pass.right.load(sides[1]);
-        pass.run(*stream, bucket, y);
-        pass.left.upper.store(sides[0].upper);
-        pass.left.lower.store(sides[0].lower);
-        pass.right.upper.store(sides[1].upper);
-        pass.right.lower.store(sides[1].lower);
+template <std::size_t Bytes>
+struct RoundedNumbers {
+    using Side = BracketSide<Bytes>;
+    using Sum = Pack<std::int32_t, Bytes>;
+    using Counts = Sum;
+    static constexpr LaneRows<std::int32_t, lanes_of_floats> masks{-1};
+
+    CODT_INLINE static void add(Sum& sum, std::uint8_t bucket, std::int32_t y) {
+        sum.add_masked(masks[bucket], y);
     }
+    CODT_INLINE static void subtract(Sum& sum, std::uint8_t bucket, std::int32_t y) {
+        sum.subtract_masked(masks[bucket], y);
+    }
+    CODT_INLINE static void count(Sum& counts, std::uint8_t bucket) { counts.subtract_row(masks[bucket]); }
 };
 
-class SquaredErrorBrackets final : public BracketScanner {
- public:
-    SquaredErrorBrackets(std::span<const double> y, KernelPath path)
-        : y_(y),
-          pass_(
-              kernel_function<BracketKernel, const Stream*, const std::uint8_t*, const std::int32_t*, Side*>(
-                  path)) {}
-
-    std::uint32_t lanes() const override { return lanes_of_floats; }
-
-    bool prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) override {
-        subset_ = &subset;
-        const std::uint32_t size = subset.size();
-        if (size > most_samples || !round_targets(subset)) return false;
-        grouped_.ensure(static_cast<std::size_t>(size) * subset.features());
-        blocks_.refill(subset.features(), [&](std::uint32_t f) { fill_stream(f); });
-        streams_.clear();
-        for_each_stream(subset, feature_rank, [&](std::uint32_t f) {
-            const std::size_t base = static_cast<std::size_t>(f) * size;
-            streams_.push_back({subset.order(f).data(), grouped_.data() + base, subset.group_end(f).data(),
-                                blocks_.of(f), blocks_.count(f)});
-        });
-        return true;
-    }
-
-    bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda,
-              const Brackets (&out)[2], StopCondition& stop) override {
-        alignas(pack_bytes) Side sides[2] = {};
-        double error[2][lanes_of_floats] = {};
-        sum_sides(f, thresholds, sides, error);
-        const double squares = unit_ * unit_;
-        for (int s = 0; s < 2; ++s)
-            for (std::size_t j = 0; j < thresholds.size(); ++j) {
-                const double known = (error[s][j] - (out[s].upper[j] - lambda)) / sides[s].count[j];
-                sides[s].upper[j] = static_cast<float>(std::max(0.0, known * squares * (1 + 1e-6)));
-            }
-        for (const Stream& stream : streams_) {
-            if (stop.reached_after(subset_->size())) return false;
-            pass_(&stream, buckets_.data(), rounded_.data(), sides);
-        }
-        for (int s = 0; s < 2; ++s) {
-            for (std::size_t j = 0; j < thresholds.size(); ++j) {
-                const auto value = [&](float ratio) {
-                    const double gain = sides[s].count[j] * (ratio / squares);
-                    return std::min(error[s][j], std::max(0.0, error[s][j] - gain) + lambda);
-                };
-                out[s].upper[j] = std::min(out[s].upper[j], value(sides[s].lower[j]));
-                out[s].lower[j] = std::min(out[s].upper[j], value(sides[s].upper[j]));
-            }
-        }
-        return true;
-    }
-
- private:
+struct BracketKernel : SignedSamples<std::int32_t> {
+    static constexpr std::uint32_t lanes = lanes_of_floats;
+    // Sums of a block cost half of what they do elsewhere.
+    static constexpr std::uint32_t longest_block = 48;
     struct Sums {
         double y = 0, squares = 0;
         std::int64_t rounded = 0, sizes = 0;
     };
-    void add(Sums& sums, std::uint32_t id) const {
-        sums.y += target_[id];
-        sums.squares += target_[id] * target_[id];
-        sums.rounded += rounded_[id];
-        sums.sizes += std::abs(rounded_[id]);
-    }
-    static Sums difference(const Sums& a, const Sums& b) {
-        return {a.y - b.y, a.squares - b.squares, a.rounded - b.rounded, a.sizes - b.sizes};
-    }
 
-    // Targets less the subset's mean, as they are and as whole numbers; false if these do not exist.
-    bool round_targets(const Subset& subset) {
-        const auto samples = subset.samples();
-        target_.resize(subset.size());
-        rounded_.resize(subset.size());
-        double mean = 0;
-        for (const std::uint32_t row : samples) mean += y_[row];
-        mean /= subset.size();
+    using SignedSamples::SignedSamples;
+
+    // Targets as they are and as whole numbers; false if these do not exist.
+    bool read(const Subset& subset) {
+        if (subset.size() > most_samples) return false;
+        original_.resize(subset.size());
         double sum = 0;
-        for (std::uint32_t id = 0; id < subset.size(); ++id) {
-            target_[id] = y_[samples[id]] - mean;
-            sum += std::abs(target_[id]);
-        }
+        read_targets(subset, [&](std::uint32_t id, double y) {
+            original_[id] = y;
+            sum += std::abs(y);
+        });
         unit_ = sum_of_targets / sum;
         if (!std::isfinite(unit_ * unit_)) return false;
         all_ = {};
         for (std::uint32_t id = 0; id < subset.size(); ++id) {
-            rounded_[id] = static_cast<std::int32_t>(target_[id] * unit_ + std::copysign(0.5, target_[id]));
+            const double y = original_[id];
+            target[id] = static_cast<std::int32_t>(y * unit_ + std::copysign(0.5, y));
             add(all_, id);
         }
         return true;
     }
 
-    // Blocks of feature f, and its samples with those above zero first in each of them.
-    void fill_stream(std::uint32_t f) {
-        const std::size_t base = static_cast<std::size_t>(f) * subset_->size();
-        const auto order = subset_->order(f);
-        std::uint32_t* const grouped = grouped_.data() + base;
-        const std::int32_t* const target = rounded_.data();
-        for_each_block<short_block>(
-            subset_->group_end(f),
-            [&](std::uint32_t begin, std::uint32_t end, std::uint32_t first_group, std::uint32_t groups) {
-                std::uint32_t front = begin;
-                std::uint32_t back = end;
-                std::int32_t positive = 0, negative = 0, largest = 0, least = 0;
-                for (std::uint32_t p = begin; p < end; ++p) {
-                    // There is nothing to branch on: both places are free, so both are written, and signs are
-                    // told by bits.
-                    const std::uint32_t id = order[p];
-                    const std::int32_t y = target[id];
-                    const std::int32_t is_below = y >> 31;
-                    const std::uint32_t is_above = static_cast<std::uint32_t>(-y) >> 31U;
-                    grouped[front] = grouped[back - 1] = id;
-                    front += is_above;
-                    back -= 1 - is_above;
-                    positive += y & ~is_below;
-                    negative -= y & is_below;
-                    largest = std::max(largest, y);
-                    least = std::min(least, y);
-                }
-                blocks_.items.push_back({front, end, first_group, groups > 1, positive, negative,
-                                         largest > 0 ? 1 / static_cast<float>(largest) : 0.0F,
-                                         least < 0 ? -1 / static_cast<float>(least) : 0.0F});
-            });
+    Sums nothing() const { return {}; }
+    void add(Sums& sums, std::uint32_t id) const {
+        sums.y += original_[id];
+        sums.squares += original_[id] * original_[id];
+        sums.rounded += target[id];
+        sums.sizes += std::abs(target[id]);
     }
 
-    // Buckets of the samples; count, mean, slack and squared error of both sides of every threshold, which
-    // are ascending.
-    void sum_sides(std::uint32_t f, std::span<const std::uint32_t> thresholds, Side* sides,
-                   double (*error)[lanes_of_floats]) {
-        const auto order = subset_->order(f);
-        const auto ends = subset_->group_end(f);
-        const auto set = [&](int s, std::size_t j, double n, const Sums& sums) {
-            sides[s].count[j] = static_cast<float>(n);
-            sides[s].mean[j] = static_cast<float>(static_cast<double>(sums.rounded) / n);
-            sides[s].slack[j] = static_cast<float>(0.26 * n + blur * static_cast<double>(sums.sizes));
-            error[s][j] = std::max(0.0, sums.squares - sums.y * sums.y / n);
-        };
-        buckets_.resize(subset_->size());
-        Sums left;
-        std::uint32_t p = 0;
-        for (std::size_t j = 0; j < thresholds.size(); ++j) {
-            for (; p < ends[thresholds[j]]; ++p) {
-                buckets_[order[p]] = static_cast<std::uint8_t>(j);
-                add(left, order[p]);
-            }
-            set(0, j, p, left);
-            set(1, j, subset_->size() - p, difference(all_, left));
+    void rest(const Sums& left, Sums& right) const {
+        right = {all_.y - left.y, all_.squares - left.squares, all_.rounded - left.rounded,
+                 all_.sizes - left.sizes};
+    }
+    void start(std::size_t s, std::size_t lane, double n, const Sums& sums, double known) {
+        SideLanes& side = sides_[s];
+        side.count[lane] = static_cast<float>(n);
+        side.mean[lane] = static_cast<float>(static_cast<double>(sums.rounded) / n);
+        side.slack[lane] = static_cast<float>(0.26 * n + blur * static_cast<double>(sums.sizes));
+        side.error[lane] = leaf_error(n, sums.y, sums.squares);
+        const double ratio = (side.error[lane] - known) / side.count[lane];
+        side.upper[lane] = static_cast<float>(std::max(0.0, ratio * (unit_ * unit_) * (1 + 1e-6)));
+        side.lower[lane] = 0;
+    }
+    // Nothing beats so much.
+    void pad(std::size_t lane) {
+        for (SideLanes& side : sides_) {
+            side.count[lane] = side.mean[lane] = side.slack[lane] = side.lower[lane] = 0;
+            side.upper[lane] = 0x1p80F;
         }
-        for (; p < subset_->size(); ++p) buckets_[order[p]] = static_cast<std::uint8_t>(thresholds.size());
-        // Lanes without a threshold: nothing there beats so much.
-        for (std::size_t j = thresholds.size(); j < lanes_of_floats; ++j)
-            sides[0].upper[j] = sides[1].upper[j] = 0x1p80F;
+    }
+    void bracket(std::size_t s, std::size_t lane, double lambda, double& lower, double& upper) const {
+        const SideLanes& side = sides_[s];
+        const auto value = [&](float ratio) {
+            return best_value(side.error[lane], side.count[lane] * (ratio / (unit_ * unit_)), lambda);
+        };
+        upper = std::min(upper, value(side.lower[lane]));
+        lower = std::min(upper, value(side.upper[lane]));
     }
 
-    std::span<const double> y_;
-    void (*pass_)(const Stream*, const std::uint8_t*, const std::int32_t*, Side*);
-    const Subset* subset_ = nullptr;
-    double unit_ = 1;  // rounded targets by targets
-    std::vector<double> target_;
-    std::vector<std::int32_t> rounded_;
+    // Blocks are counted some at a time before any of them is walked: their ends make good ratios.
+    static constexpr std::uint32_t ahead = 32;
+
+    template <std::size_t Bytes>
+    CODT_INLINE static void run(BracketKernel* kernel, const Stream<Block>* stream,
+                                const std::uint8_t* bucket) {
+        SquaredErrorPass<RoundedNumbers<Bytes>> pass{*kernel, *stream, bucket, {}, {}};
+        pass.left.load(kernel->sides_[0]);
+        pass.right.load(kernel->sides_[1]);
+        typename decltype(pass)::Counted doubtful[ahead];
+        typename decltype(pass)::Counted now;
+        now.start();
+        for (std::uint32_t number = 0; number < stream->block_count;) {
+            std::uint32_t count_doubtful = 0;
+            const std::uint32_t end = std::min(number + ahead, stream->block_count);
+            for (; number < end; ++number) {
+                const Block& block = stream->blocks[number];
+                pass.count(block, now);
+                const auto sum = now.end_sum();
+                const std::int32_t total = now.end_total();
+                if (!block.several || pass.is_doubtful(now)) {
+                    pass.template offer<true, true>(sum, now.next, total,
+                                                    static_cast<std::int32_t>(block.end));
+                    doubtful[count_doubtful] = now;
+                    count_doubtful += block.several;
+                }
+                now.go_on(sum, total);
+            }
+            for (std::uint32_t d = 0; d < count_doubtful; ++d) pass.look_into(doubtful[d]);
+        }
+        pass.left.store(kernel->sides_[0]);
+        pass.right.store(kernel->sides_[1]);
+    }
+
+ private:
+    double unit_ = 1;               // rounded targets by targets
+    std::vector<double> original_;  // targets before rounding
     Sums all_;
-    Buffer<std::uint32_t> grouped_;
-    std::vector<std::uint8_t> buckets_;
-    PerFeature<Block> blocks_;
-    std::vector<Stream> streams_;
+    SideLanes sides_[2];
 };
 
 }  // namespace
 
 std::unique_ptr<BracketScanner> make_squared_error_brackets(std::span<const double> y, KernelPath path) {
-    return std::make_unique<SquaredErrorBrackets>(y, path);
+    return std::make_unique<LaneBracketScanner<BracketKernel>>(path, y);
 }
 
 }  // namespace codt

@@ -20,53 +20,49 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <type_traits>
 #include <vector>
 
-#include "terminal/dispatch.hpp"
+#include "terminal/fitting_scanner.hpp"
+#include "terminal/lane_rows.hpp"
 
 namespace codt {
 
 namespace {
 
-struct Block {
-    std::uint32_t end;
-    std::uint32_t first_group;
-    bool several;  // more than one group of equal values
+// One entry of a tuple in every lane.
+template <class Number>
+struct alignas(pack_bytes) Entry {
+    Number lane[lane_count<Number>];
 };
 
-// One second feature's order.
-struct Stream {
-    const std::uint32_t* ordered;
-    const std::uint32_t* group_end;
-    const Block* blocks;
-    std::uint32_t block_count;
+// The samples so far: p of the left side and a of both.
+template <class Number>
+struct Prefix {
+    Entry<Number>* left;
+    Number* all;
 };
 
-// Tables of `width` packs have the lanes of one entry side by side.
+// What a pass works on.
 template <class Number>
 struct Work {
-    static constexpr std::uint32_t lanes = lane_count<Number>;
-    std::uint32_t width;           // entries of a tuple
-    std::uint32_t held;            // further entries: what leaves must hold enough of
-    const Number* values;          // of each id
-    const std::uint32_t* columns;  // of each id, if it has one entry
-    const Number* loads;           // of each id: its further entries
-    const Number* least;           // of the further entries
-    const std::uint8_t* bucket;    // of each id
-    const Number* total;           // T
-    const Number* left_total;      // L, a table
-    Number* prefix;                // p, a table
-    Number* inside;                // the same inside a block
-    Number* all;                   // a
-    Number* all_inside;
-    Number best[2][lanes];  // of the two sides
+    std::uint32_t width = 0;                       // entries of a tuple
+    std::uint32_t held = 0;                        // further entries: what leaves must hold enough of
+    std::vector<Number> values;                    // of each id
+    std::vector<std::uint32_t> columns;            // of each id, if it has one entry
+    std::vector<Number> loads;                     // of each id: its further entries
+    std::vector<Number> least;                     // of the further entries
+    std::vector<Number> total;                     // T
+    std::vector<Entry<Number>> left_total;         // L
+    std::vector<Entry<Number>> left, left_inside;  // p, also inside a block
+    std::vector<Number> all, all_inside;           // a
+    Entry<Number> best[2];                         // of the two sides
 };
 
 template <TupleLoss Loss, bool Limited, class Number, std::size_t Bytes>
 struct TuplePass {
     using P = Pack<Number, Bytes>;
+    using Prefix = codt::Prefix<Number>;
     static constexpr std::uint32_t lanes = lane_count<Number>;
     static constexpr bool whole = std::is_integral_v<Number>;
     static constexpr bool sparse = Loss == TupleLoss::all_but_largest;
@@ -74,6 +70,7 @@ struct TuplePass {
     static constexpr LaneRows<Number, lanes> rows{static_cast<Number>(whole ? -1 : 1)};
 
     Work<Number>& work;
+    const std::uint8_t* bucket;
 
     CODT_INLINE static void add_value(P& entry, const Number* row, Number value) {
         if constexpr (whole)
@@ -82,60 +79,61 @@ struct TuplePass {
             entry.add_scaled(row, value);
     }
 
-    CODT_INLINE void add_entry(Number* table, Number* all, std::uint32_t id, std::size_t column,
-                               Number value) {
+    CODT_INLINE void add_entry(const Prefix& prefix, std::uint32_t id, std::size_t column, Number value) {
         P entry;
-        entry.load(table + column * lanes);
-        add_value(entry, rows[work.bucket[id]], value);
-        entry.store(table + column * lanes);
-        all[column] = static_cast<Number>(all[column] + value);
+        entry.load(prefix.left[column].lane);
+        add_value(entry, rows[bucket[id]], value);
+        entry.store(prefix.left[column].lane);
+        prefix.all[column] = static_cast<Number>(prefix.all[column] + value);
     }
 
     // Adds one sample.
-    CODT_INLINE void add(Number* table, Number* all, std::uint32_t id) {
+    CODT_INLINE void add(const Prefix& prefix, std::uint32_t id) {
         if constexpr (sparse) {
-            add_entry(table, all, id, work.columns[id], work.values[id]);
+            add_entry(prefix, id, work.columns[id], work.values[id]);
         } else {
-            const Number* const values = work.values + static_cast<std::size_t>(id) * work.width;
-            for (std::uint32_t c = 0; c < work.width; ++c) add_entry(table, all, id, c, values[c]);
+            const Number* const values = work.values.data() + static_cast<std::size_t>(id) * work.width;
+            for (std::uint32_t c = 0; c < work.width; ++c) add_entry(prefix, id, c, values[c]);
         }
         if constexpr (Limited) {
-            const Number* const loads = work.loads + static_cast<std::size_t>(id) * work.held;
-            for (std::uint32_t c = 0; c < work.held; ++c) add_entry(table, all, id, work.width + c, loads[c]);
+            const Number* const loads = work.loads.data() + static_cast<std::size_t>(id) * work.held;
+            for (std::uint32_t c = 0; c < work.held; ++c) add_entry(prefix, id, work.width + c, loads[c]);
         }
     }
 
     // Adds the samples of a block to the prefix: entry by entry, or a few at a time, which registers hold.
-    CODT_INLINE void add_block(const std::uint32_t* first, const std::uint32_t* last) {
+    CODT_INLINE void add_block(const Prefix& prefix, const std::uint32_t* first, const std::uint32_t* last) {
         if constexpr (sparse) {
             for (const std::uint32_t* id = first; id < last; ++id)
-                add_entry(work.prefix, work.all, *id, work.columns[*id], work.values[*id]);
+                add_entry(prefix, *id, work.columns[*id], work.values[*id]);
         } else {
             std::uint32_t c = 0;
-            for (; c + 4 <= work.width; c += 4) add_columns<4>(first, last, work.values, work.width, c, c);
+            for (; c + 4 <= work.width; c += 4)
+                add_columns<4>(prefix, first, last, work.values.data(), work.width, c, c);
             if (c + 2 <= work.width) {
-                add_columns<2>(first, last, work.values, work.width, c, c);
+                add_columns<2>(prefix, first, last, work.values.data(), work.width, c, c);
                 c += 2;
             }
-            if (c < work.width) add_columns<1>(first, last, work.values, work.width, c, c);
+            if (c < work.width) add_columns<1>(prefix, first, last, work.values.data(), work.width, c, c);
         }
         if constexpr (Limited)
             for (std::uint32_t c = 0; c < work.held; ++c)
-                add_columns<1>(first, last, work.loads, work.held, c, work.width + c);
+                add_columns<1>(prefix, first, last, work.loads.data(), work.held, c, work.width + c);
     }
 
     // Values from place `from` on of the `stride` that each sample has, to entries from `column` on.
     template <std::size_t Count>
-    CODT_INLINE void add_columns(const std::uint32_t* id, const std::uint32_t* last, const Number* values,
-                                 std::size_t stride, std::size_t from, std::size_t column) {
+    CODT_INLINE void add_columns(const Prefix& prefix, const std::uint32_t* id, const std::uint32_t* last,
+                                 const Number* values, std::size_t stride, std::size_t from,
+                                 std::size_t column) {
         P entries[Count];
         Number sums[Count];
         for (std::size_t c = 0; c < Count; ++c) {
-            entries[c].load(work.prefix + (column + c) * lanes);
-            sums[c] = work.all[column + c];
+            entries[c].load(prefix.left[column + c].lane);
+            sums[c] = prefix.all[column + c];
         }
         for (; id < last; ++id) {
-            const Number* const row = rows[work.bucket[*id]];
+            const Number* const row = rows[bucket[*id]];
             const Number* const own = values + *id * stride + from;
             for (std::size_t c = 0; c < Count; ++c) {
                 add_value(entries[c], row, own[c]);
@@ -143,27 +141,27 @@ struct TuplePass {
             }
         }
         for (std::size_t c = 0; c < Count; ++c) {
-            entries[c].store(work.prefix + (column + c) * lanes);
-            work.all[column + c] = sums[c];
+            entries[c].store(prefix.left[column + c].lane);
+            prefix.all[column + c] = sums[c];
         }
     }
 
     // The entry c of the four leaves.
-    CODT_INLINE void entries_of(const Number* table, const Number* all, std::size_t c, P (&entries)[4]) {
+    CODT_INLINE void entries_of(const Prefix& prefix, std::size_t c, P (&entries)[4]) {
         P left_total;
-        left_total.load(work.left_total + c * lanes);
-        entries[0].load(table + c * lanes);
+        left_total.load(work.left_total[c].lane);
+        entries[0].load(prefix.left[c].lane);
         entries[1] = left_total;
         entries[1].subtract(entries[0]);
         entries[2] = entries[0];
-        entries[2].subtract_from(all[c]);
+        entries[2].subtract_from(prefix.all[c]);
         entries[3] = left_total;
         entries[3].subtract_from(work.total[c]);
         entries[3].subtract(entries[2]);
     }
 
     // The losses of the four leaves: first and second of the left side, first and second of the right side.
-    CODT_INLINE void losses(const Number* table, const Number* all, P (&loss)[4]) {
+    CODT_INLINE void losses(const Prefix& prefix, P (&loss)[4]) {
         P sums[4], extremes[4], weights[4];
         for (std::size_t leaf = 0; leaf < 4; ++leaf) {
             sums[leaf].clear();
@@ -172,7 +170,7 @@ struct TuplePass {
         }
         for (std::size_t c = 0; c < work.width; ++c) {
             P entries[4];
-            entries_of(table, all, c, entries);
+            entries_of(prefix, c, entries);
             for (std::size_t leaf = 0; leaf < 4; ++leaf) {
                 const P& entry = entries[leaf];
                 if constexpr (Loss == TupleLoss::all_but_largest) {
@@ -210,7 +208,7 @@ struct TuplePass {
         }
     }
 
-    CODT_INLINE void offer(P (&best)[2], const P (&loss)[4], const Number* table, const Number* all) {
+    CODT_INLINE void offer(P (&best)[2], const P (&loss)[4], const Prefix& prefix) {
         P sums[2];
         for (std::size_t side = 0; side < 2; ++side) {
             sums[side] = loss[2 * side];
@@ -219,7 +217,7 @@ struct TuplePass {
         if constexpr (Limited) {
             for (std::size_t c = 0; c < work.held; ++c) {
                 P entries[4];
-                entries_of(table, all, work.width + c, entries);
+                entries_of(prefix, work.width + c, entries);
                 for (std::size_t side = 0; side < 2; ++side) {
                     entries[2 * side].minimum(entries[2 * side + 1]);
                     sums[side].forbid_below(entries[2 * side], work.least[c]);
@@ -229,25 +227,27 @@ struct TuplePass {
         for (std::size_t side = 0; side < 2; ++side) best[side].minimum(sums[side]);
     }
 
-    CODT_INLINE void run(const Stream& stream) {
+    CODT_INLINE void run(const Stream<BlockRange>& stream) {
         P best[2], at_begin[4], at_end[4];
-        best[0].load(work.best[0]);
-        best[1].load(work.best[1]);
+        best[0].load(work.best[0].lane);
+        best[1].load(work.best[1].lane);
+        const Prefix prefix{work.left.data(), work.all.data()};
+        const Prefix inside{work.left_inside.data(), work.all_inside.data()};
         const std::size_t width = work.width + (Limited ? work.held : 0);
-        std::fill_n(work.prefix, width * lanes, Number{0});
-        std::fill_n(work.all, width, Number{0});
+        std::fill_n(prefix.left, width, Entry<Number>{});
+        std::fill_n(prefix.all, width, Number{0});
         for (P& loss : at_begin) loss.clear();
-        losses(work.prefix, work.all, at_begin);
+        losses(prefix, at_begin);
         std::uint32_t begin = 0;
         for (std::uint32_t b = 0; b < stream.block_count; ++b) {
-            const Block block = stream.blocks[b];
+            const BlockRange block = stream.blocks[b];
             if (block.several) {
-                std::copy_n(work.prefix, width * lanes, work.inside);
-                std::copy_n(work.all, width, work.all_inside);
+                std::copy_n(prefix.left, width, inside.left);
+                std::copy_n(prefix.all, width, inside.all);
             }
-            add_block(stream.ordered + begin, stream.ordered + block.end);
-            losses(work.prefix, work.all, at_end);
-            offer(best, at_end, work.prefix, work.all);
+            add_block(prefix, stream.ordered + begin, stream.ordered + block.end);
+            losses(prefix, at_end);
+            offer(best, at_end, prefix);
             if (block.several) {
                 P room[2];
                 for (std::size_t side = 0; side < 2; ++side) {
@@ -256,152 +256,112 @@ struct TuplePass {
                     room[side].subtract(best[side]);
                 }
                 room[0].minimum(room[1]);
-                if (any_negative(room[0])) {
-                    std::uint32_t k = begin;
-                    for (const std::uint32_t* group = stream.group_end + block.first_group;
-                         *group < block.end; ++group) {
-                        for (; k < *group; ++k) add(work.inside, work.all_inside, stream.ordered[k]);
-                        P loss[4];
-                        losses(work.inside, work.all_inside, loss);
-                        offer(best, loss, work.inside, work.all_inside);
-                    }
-                }
+                if (any_negative(room[0]))
+                    walk_groups<Walk::inside>(
+                        stream, begin, block, [&](std::uint32_t id) CODT_INLINE_LAMBDA { add(inside, id); },
+                        [&](std::uint32_t) CODT_INLINE_LAMBDA {
+                            P loss[4];
+                            losses(inside, loss);
+                            offer(best, loss, inside);
+                        });
             }
             for (std::size_t leaf = 0; leaf < 4; ++leaf) at_begin[leaf] = at_end[leaf];
             begin = block.end;
         }
-        best[0].store(work.best[0]);
-        best[1].store(work.best[1]);
+        best[0].store(work.best[0].lane);
+        best[1].store(work.best[1].lane);
     }
 };
 
 template <TupleLoss Loss, bool Limited, class Number>
-struct TupleKernel {
-    template <std::size_t Bytes>
-    CODT_INLINE static void run(const Stream* stream, Work<Number>* work) {
-        TuplePass<Loss, Limited, Number, Bytes>{*work}.run(*stream);
-    }
-};
+struct TupleKernel : KernelDefaults {
+    static constexpr std::uint32_t lanes = lane_count<Number>;
+    static constexpr bool sparse = Loss == TupleLoss::all_but_largest;
+    using Block = BlockRange;
+    using Sums = std::vector<double>;  // of every entry
 
-template <TupleLoss Loss, bool Limited, class Number>
-class TupleScanner final : public Scanner {
- public:
-    static constexpr std::uint32_t pack_lanes = lane_count<Number>;
-
-    TupleScanner(const TupleData& data, const LeafLimits& limits, KernelPath path)
-        : data_(data),
-          limits_(limits),
-          pass_(kernel_function<TupleKernel<Loss, Limited, Number>, const Stream*, Work<Number>*>(path)) {
+    TupleKernel(const TupleData& data, const LeafLimits& limits) : data_(data), limits_(limits) {
         if constexpr (Limited) {
             least_.push_back(limits.samples);
             if (limits.weight > 0) least_.push_back(limits.weight);
         }
-        for (const double least : least_) least_numbers_.push_back(not_below(least));
+        for (const double least : least_) work_.least.push_back(not_below(least));
+        work_.width = data.width;
+        work_.held = static_cast<std::uint32_t>(least_.size());
+        const std::size_t entries = work_.width + work_.held;
+        for (auto* tuple : {&work_.left_total, &work_.left, &work_.left_inside}) tuple->resize(entries);
+        for (auto* tuple : {&work_.all, &work_.all_inside}) tuple->resize(entries);
     }
 
-    std::uint32_t lanes() const override { return pack_lanes; }
-
-    void prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) override {
-        subset_ = &subset;
+    bool read(const Subset& subset) {
         const std::uint32_t size = subset.size();
         const std::size_t entries = sparse ? 1 : data_.width;
-        values_.resize(size * entries);
-        columns_.resize(sparse ? size : 0);
-        total_.assign(data_.width + least_.size(), 0.0);
-        if constexpr (Limited) {
-            loads_.clear();
-            for (const std::uint32_t row : subset.samples()) {
-                loads_.push_back(1);
-                if (least_.size() > 1) loads_.push_back(static_cast<Number>(limits_.weights[row]));
-            }
-        }
+        work_.values.resize(size * entries);
+        work_.columns.resize(sparse ? size : 0);
+        work_.loads.resize(static_cast<std::size_t>(size) * work_.held);
+        total_ = nothing();
         for (std::uint32_t id = 0; id < size; ++id) {
             const std::uint32_t row = subset.samples()[id];
             for (std::size_t e = 0; e < entries; ++e)
-                values_[id * entries + e] = static_cast<Number>(data_.values[row * entries + e]);
-            if constexpr (sparse) columns_[id] = data_.columns[row];
-            add(id, total_.data());
-        }
-        total_numbers_.clear();
-        for (const double total : total_) total_numbers_.push_back(static_cast<Number>(total));
-        blocks_.refill(subset.features(), [&](std::uint32_t f) {
-            for_each_block(subset.group_end(f), [&](std::uint32_t, std::uint32_t end,
-                                                    std::uint32_t first_group, std::uint32_t groups) {
-                blocks_.items.push_back({end, first_group, groups > 1});
-            });
-        });
-        streams_.clear();
-        for_each_stream(subset, feature_rank, [&](std::uint32_t f) {
-            streams_.push_back(
-                {subset.order(f).data(), subset.group_end(f).data(), blocks_.of(f), blocks_.count(f)});
-        });
-    }
-
-    bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left,
-              double* right, StopCondition& stop) override {
-        const auto order = subset_->order(f);
-        const auto ends = subset_->group_end(f);
-        const std::size_t width = data_.width + least_.size();
-        left_total_.resize(width * pack_lanes);
-        prefix_.resize(width * pack_lanes);
-        inside_.resize(width * pack_lanes);
-        all_.resize(width);
-        all_inside_.resize(width);
-        std::vector<double> sum(width, 0.0), rest(width, 0.0);
-        double leaf[2][pack_lanes];
-        bool divisible[2][pack_lanes];
-        std::uint32_t k = 0;
-        Work<Number> work{data_.width,
-                          static_cast<std::uint32_t>(least_.size()),
-                          values_.data(),
-                          columns_.data(),
-                          loads_.data(),
-                          least_numbers_.data(),
-                          nullptr,
-                          total_numbers_.data(),
-                          left_total_.data(),
-                          prefix_.data(),
-                          inside_.data(),
-                          all_.data(),
-                          all_inside_.data(),
-                          {}};
-        for (std::size_t j = 0; j < pack_lanes; ++j) {
-            const bool used = j < thresholds.size();
-            const std::uint32_t end = used ? ends[thresholds[j]] : subset_->size();
-            for (; k < end; ++k) add(order[k], sum.data());
-            for (std::size_t c = 0; c < width; ++c) {
-                left_total_[c * pack_lanes + j] = static_cast<Number>(sum[c]);
-                rest[c] = total_[c] - sum[c];
+                work_.values[id * entries + e] = static_cast<Number>(data_.values[row * entries + e]);
+            if constexpr (sparse) work_.columns[id] = data_.columns[row];
+            if constexpr (Limited) {
+                Number* const loads = work_.loads.data() + static_cast<std::size_t>(id) * work_.held;
+                loads[0] = 1;
+                if (work_.held > 1) loads[1] = static_cast<Number>(limits_.weights[row]);
             }
-            // No loss is below zero: a lane without a threshold never asks for a walk. Nor does a side that
-            // cannot be split: nothing else would ever end its walks.
-            divisible[0][j] = used && enough_for_two(sum.data());
-            divisible[1][j] = used && enough_for_two(rest.data());
-            work.best[0][j] = divisible[0][j] ? not_below(left[j] - lambda) : Number{0};
-            work.best[1][j] = divisible[1][j] ? not_below(right[j] - lambda) : Number{0};
-            // As leaves, from the same tuples.
-            leaf[0][j] = loss(sum);
-            leaf[1][j] = loss(rest);
+            add(total_, id);
         }
-        fill_buckets(*subset_, f, thresholds, buckets_);
-        work.bucket = buckets_.data();
-        for (const Stream& stream : streams_) {
-            if (stop.reached_after(subset_->size())) return false;
-            pass_(&stream, &work);
-        }
-        for (std::size_t j = 0; j < thresholds.size(); ++j) {
-            const double split[2] = {divisible[0][j] ? number(work.best[0][j]) : infinity,
-                                     divisible[1][j] ? number(work.best[1][j]) : infinity};
-            left[j] = std::min({left[j], leaf[0][j], split[0] + lambda});
-            right[j] = std::min({right[j], leaf[1][j], split[1] + lambda});
-        }
+        work_.total.clear();
+        for (const double total : total_) work_.total.push_back(static_cast<Number>(total));
         return true;
     }
 
- private:
-    static constexpr bool sparse = Loss == TupleLoss::all_but_largest;
-    static constexpr double infinity = std::numeric_limits<double>::infinity();
+    void summarise(const std::uint32_t*, std::size_t, std::uint32_t, Block&) const {}
 
+    Sums nothing() const { return Sums(work_.width + work_.held, 0.0); }
+    void add(Sums& tuple, std::uint32_t id) const {
+        const auto add_row = [&](const std::vector<Number>& numbers, std::size_t count, std::size_t column) {
+            for (std::size_t c = 0; c < count; ++c)
+                tuple[column + c] += static_cast<double>(numbers[id * count + c]);
+        };
+        if constexpr (sparse)
+            tuple[work_.columns[id]] += static_cast<double>(work_.values[id]);
+        else
+            add_row(work_.values, work_.width, 0);
+        if constexpr (Limited) add_row(work_.loads, work_.held, work_.width);
+    }
+
+    void rest(const Sums& left, Sums& right) const {
+        for (std::size_t c = 0; c < total_.size(); ++c) right[c] = total_[c] - left[c];
+    }
+    void start(std::size_t side, std::size_t lane, std::uint32_t, const Sums& tuple, double known) {
+        if (side == 0)
+            for (std::size_t c = 0; c < tuple.size(); ++c)
+                work_.left_total[c].lane[lane] = static_cast<Number>(tuple[c]);
+        // A side that cannot be split must not ask for a walk: nothing else would ever end its walks.
+        divisible_[side][lane] = enough_for_two(tuple);
+        work_.best[side].lane[lane] = divisible_[side][lane] ? not_below(known) : Number{0};
+        leaf_[side][lane] = loss(tuple);
+    }
+    // No loss is below zero.
+    void pad(std::size_t lane) {
+        for (std::size_t c = 0; c < total_.size(); ++c) work_.left_total[c].lane[lane] = work_.total[c];
+        work_.best[0].lane[lane] = work_.best[1].lane[lane] = Number{0};
+    }
+    double value(std::size_t side, std::size_t lane, double lambda) const {
+        const Number split = work_.best[side].lane[lane];
+        if (!divisible_[side][lane] || split == none<Number>) return leaf_[side][lane];
+        return std::min(leaf_[side][lane], static_cast<double>(split) + lambda);
+    }
+
+    template <std::size_t Bytes>
+    CODT_INLINE static void run(TupleKernel* kernel, const Stream<Block>* stream,
+                                const std::uint8_t* bucket) {
+        TuplePass<Loss, Limited, Number, Bytes>{kernel->work_, bucket}.run(*stream);
+    }
+
+ private:
     // The least number that is not below a bound. Losses are whole if numbers are, and below the largest one.
     static Number not_below(double bound) {
         if constexpr (std::is_integral_v<Number>) {
@@ -411,28 +371,15 @@ class TupleScanner final : public Scanner {
             return bound;
         }
     }
-    static double number(Number loss) { return loss == none<Number> ? infinity : static_cast<double>(loss); }
-
-    void add(std::uint32_t id, double* tuple) const {
-        if constexpr (sparse) {
-            tuple[columns_[id]] += static_cast<double>(values_[id]);
-        } else {
-            for (std::size_t c = 0; c < data_.width; ++c)
-                tuple[c] += static_cast<double>(values_[static_cast<std::size_t>(id) * data_.width + c]);
-        }
-        for (std::size_t c = 0; c < least_.size(); ++c)
-            tuple[data_.width + c] +=
-                static_cast<double>(loads_[static_cast<std::size_t>(id) * least_.size() + c]);
-    }
 
     // Whether a side holds enough for two leaves.
-    bool enough_for_two(const double* tuple) const {
+    bool enough_for_two(const Sums& tuple) const {
         for (std::size_t c = 0; c < least_.size(); ++c)
-            if (tuple[data_.width + c] < 2 * least_[c]) return false;
+            if (tuple[work_.width + c] < 2 * least_[c]) return false;
         return true;
     }
 
-    double loss(const std::vector<double>& tuple) const {
+    double loss(const Sums& tuple) const {
         const auto entries = std::span(tuple).first(data_.width);
         if constexpr (Loss == TupleLoss::least) {
             return *std::min_element(entries.begin(), entries.end());
@@ -450,15 +397,16 @@ class TupleScanner final : public Scanner {
     TupleData data_;
     const LeafLimits& limits_;
     std::vector<double> least_;  // of the further entries
-    void (*pass_)(const Stream*, Work<Number>*);
-    const Subset* subset_ = nullptr;
-    std::vector<double> total_;
-    std::vector<Number> least_numbers_, values_, loads_, total_numbers_;
-    std::vector<Number> left_total_, prefix_, inside_, all_, all_inside_;
-    std::vector<std::uint32_t> columns_;
-    std::vector<std::uint8_t> buckets_;
-    PerFeature<Block> blocks_;
-    std::vector<Stream> streams_;
+    Sums total_;
+    Work<Number> work_;
+    bool divisible_[2][lanes];  // of a side and lane
+    double leaf_[2][lanes];
+};
+
+template <TupleLoss Loss, bool Limited>
+struct TupleKernelOf {
+    template <class Number>
+    using Kernel = TupleKernel<Loss, Limited, Number>;
 };
 
 // The largest number that a pass over the subset forms. Losses of two leaves together are not above that of
@@ -476,16 +424,14 @@ double largest_number(const TupleData& data, const LeafLimits& limits, const Sub
 template <TupleLoss Loss, bool Limited>
 std::unique_ptr<Scanner> make(const TupleData& data, const LeafLimits& limits, KernelPath path) {
     if constexpr (Loss == TupleLoss::squared_error) {
-        return std::make_unique<TupleScanner<Loss, Limited, double>>(data, limits, path);
+        return std::make_unique<LaneScanner<TupleKernel<Loss, Limited, double>>>(path, data, limits);
     } else {
-        using Narrow = TupleScanner<Loss, Limited, std::int16_t>;
-        using Wide = TupleScanner<Loss, Limited, std::int32_t>;
-        using Widest = TupleScanner<Loss, Limited, double>;
         // The largest number of each width is "none".
         const auto needed = [data, &limits](const Subset& subset) {
             return largest_number(data, limits, subset) + 1;
         };
-        return std::make_unique<FittingScanner<Narrow, Wide, Widest>>(needed, data, limits, path);
+        return make_fitting_scanner<TupleKernelOf<Loss, Limited>::template Kernel, std::int16_t, std::int32_t,
+                                    double>(needed, path, data, limits);
     }
 }
 

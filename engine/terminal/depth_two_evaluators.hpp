@@ -1,0 +1,135 @@
+// Expand and BackPropagate of the depth-two loop (depth_two.hpp): an evaluator solves both sides of some
+// splits of one feature (Solve-D1), keeps the best tree and gives the bounds to the children. There is one
+// for each kind of trees and of values:
+//
+//     PlainEvaluator    every tree is allowed, values are exact
+//     BracketEvaluator  every tree is allowed, values are known by bounds from both sides
+//     LimitedEvaluator  leaves are limited, in number or in what they hold, or splits must lower the loss
+//     enough
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "search/children.hpp"
+#include "terminal/depth_two_result.hpp"
+#include "terminal/leaf_sides.hpp"
+#include "terminal/scanner.hpp"
+
+namespace codt {
+
+// Splits of one feature with the optima of their two sides, of which only upper bounds may be known.
+struct SplitBatch {
+    std::uint32_t feature = 0;
+    std::vector<std::uint32_t> thresholds;  // ascending
+    std::vector<double> left, right;
+
+    std::size_t size() const { return thresholds.size(); }
+    // Nothing is known of the sides.
+    void forget();
+};
+
+// Solve-D1 for batches, with exact values.
+class SplitScan {
+ public:
+    // Of trees that keep to `limits`. All references must outlive this object.
+    SplitScan(const Objective& objective, const KernelChoice& kernel, const LeafLimits& limits,
+              const SearchSettings& settings, ScanCounters& counters);
+
+    std::uint32_t lanes() const { return scanner_->lanes(); }
+    void prepare(const Subset& subset, const FeatureOrder& order);
+    // False if stopped.
+    bool solve(SplitBatch& batch, StopCondition& stop);
+
+ private:
+    const SearchSettings& settings_;
+    ScanCounters& counters_;
+    const Subset* subset_ = nullptr;
+    std::unique_ptr<Scanner> scanner_;
+    bool all_trees_;  // there are no limits
+};
+
+class Evaluator {
+ public:
+    virtual ~Evaluator() = default;
+
+    // How many splits it takes at the most.
+    virtual std::uint32_t lanes() const = 0;
+
+    // Evaluates the splits of the batch, whose sides it overwrites. False if stopped; nothing has changed
+    // then.
+    virtual bool expand(SplitBatch& batch, Children& children, DepthTwoResult& result,
+                        StopCondition& stop) = 0;
+};
+
+class PlainEvaluator final : public Evaluator {
+ public:
+    PlainEvaluator(const SearchSettings& settings, SplitScan& scan) : settings_(settings), scan_(scan) {}
+
+    void begin(const Subset& subset, const FeatureOrder& order) { scan_.prepare(subset, order); }
+    std::uint32_t lanes() const override { return scan_.lanes(); }
+    bool expand(SplitBatch& batch, Children& children, DepthTwoResult& result, StopCondition& stop) override;
+
+ private:
+    const SearchSettings& settings_;
+    SplitScan& scan_;
+    std::vector<EvaluatedSplit> splits_;
+    std::vector<double> objectives_;
+};
+
+class BracketEvaluator final : public Evaluator {
+ public:
+    BracketEvaluator(const SearchSettings& settings, std::unique_ptr<BracketScanner> scanner,
+                     ScanCounters& counters)
+        : settings_(settings), scanner_(std::move(scanner)), counters_(counters) {}
+
+    // False if this subset needs exact values.
+    bool begin(const Subset& subset, const FeatureOrder& order);
+    std::uint32_t lanes() const override { return scanner_->lanes(); }
+    // Splits that might be as good as the incumbent become candidates and are not closed.
+    bool expand(SplitBatch& batch, Children& children, DepthTwoResult& result, StopCondition& stop) override;
+
+ private:
+    const SearchSettings& settings_;
+    std::unique_ptr<BracketScanner> scanner_;
+    ScanCounters& counters_;
+    const Subset* subset_ = nullptr;
+    double excess_ = 0;  // of upper bounds over lower ones, at the most
+    std::vector<double> left_lower_, right_lower_;
+    std::vector<EvaluatedSplit> splits_;
+    std::vector<double> objectives_;
+};
+
+class LimitedEvaluator final : public Evaluator {
+ public:
+    // `free` is the scan of all trees, `enough` of those whose leaves hold enough, if that is asked for.
+    LimitedEvaluator(const SearchSettings& settings, const Objective& objective, SplitScan& free,
+                     SplitScan* enough)
+        : settings_(settings), objective_(objective), free_(free), enough_(enough) {}
+
+    void begin(const Subset& subset, const FeatureOrder& order, const Budget& budget, double leaf_loss);
+    std::uint32_t lanes() const override { return free_.lanes(); }
+    bool expand(SplitBatch& batch, Children& children, DepthTwoResult& result, StopCondition& stop) override;
+
+ private:
+    bool solve_enough(const SplitBatch& free, double cutoff, StopCondition& stop);
+    void take(const SplitBatch& free, std::uint32_t left_leaves, DepthTwoResult& result);
+
+    const SearchSettings& settings_;
+    const Objective& objective_;
+    SplitScan& free_;
+    SplitScan* enough_;
+    Budget budget_;
+    double leaf_loss_ = 0;
+    LeafSides leaf_sides_;
+    SplitBatch useful_;                // splits that are scanned for trees whose leaves hold enough
+    std::vector<std::size_t> places_;  // of these in the batch
+    // What that finds, for all splits of the batch; infinite where it is of no use.
+    std::vector<double> enough_left_, enough_right_;
+    std::vector<EvaluatedSplit> splits_;
+    std::vector<double> objectives_;
+};
+
+}  // namespace codt
