@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from fractions import Fraction
 
 from fuzz.exact import Exact
@@ -13,8 +12,8 @@ UNSAID = Fraction(1, 10**11)
 MOST = Fraction(1, 10**9)
 #: What a reported number may be off by, as a part of itself and as a part of the root's loss.
 REPORTED = Fraction(1, 10**12)
-#: Less than any number that 64-bit floats hold with all their digits.
-LEAST = Fraction(sys.float_info.min)
+#: Near the smallest numbers that 64-bit floats hold with all their digits: nothing below this counts.
+LEAST = Fraction(1, 10**302)
 #: What is short of a limit by this part of it is enough.
 ROUNDING = Fraction(1, 10**12)
 

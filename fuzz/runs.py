@@ -51,7 +51,7 @@ def random_rules(rng: Rng, data: Data, exact: Exact) -> dict[str, Any]:
     depth = int(rng.choice([1, 2, 2])) if wide else int(rng.choice(depths))
     if depth != 3:
         rules["max_depth"] = depth
-    count = sum(exact.counts)
+    count = max(1, sum(exact.counts))  # all weights may be zero
     if rng.random() < 0.4:
         choices = [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1 / count, 0.5 / count, float(rng.random()) * 0.2, 1e-9]
         rules["complexity_cost"] = float(rng.choice(choices))

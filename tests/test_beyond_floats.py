@@ -13,7 +13,7 @@ import pytest
 
 from codt import OptimalTreeClassifier, OptimalTreeRegressor, Search, verify
 from codt.own_data import read_own_file
-from codt.precision import refuse_merged_values, refuse_moved_targets, whole_numbers
+from codt.precision import refuse_inseparable_values, refuse_moved_targets, whole_numbers
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -189,7 +189,7 @@ def test_numbers_of_every_kind_are_taken() -> None:
 def test_floats_are_not_looked_at_twice() -> None:
     X = np.random.default_rng(0).normal(size=(200_000, 20))
     start = perf_counter()
-    refuse_merged_values(X, X)
+    refuse_inseparable_values(X, X)
     refuse_moved_targets(X[:, 0], X[:, 0])
     assert perf_counter() - start < 0.01
 

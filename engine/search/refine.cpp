@@ -24,7 +24,7 @@ namespace {
 // Numbers beyond this are never met as losses, and their sums stay finite.
 constexpr double beyond_all_losses = 1e305;
 // Below this, floats run out of exponents.
-constexpr double least_objective = 1e-280;
+constexpr double least_objective = 1e-303;
 
 // Bounds closer than this count as equal: more than rounding may have done to the loss of a node.
 double rounding_of_losses(const Objective& objective, std::uint32_t samples, double root_loss,

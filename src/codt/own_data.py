@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codt.options import Task
-from codt.precision import refuse_merged_values, refuse_moved_targets
+from codt.precision import refuse_inseparable_values, refuse_moved_targets
 from codt.validation import Floats
 
 # With more distinct integers than this, a target is taken for a quantity rather than a label.
@@ -80,7 +80,7 @@ def read_own_file(name: str) -> tuple[Floats, NDArray[Any], Task]:
     regression = pd.api.types.is_float_dtype(y) or (integers and y.nunique() > MOST_INTEGER_CLASSES)
     targets: NDArray[Any] = y.to_numpy(dtype=np.float64) if regression else np.empty(0)
     try:
-        refuse_merged_values(X, samples)
+        refuse_inseparable_values(X, samples)
         if regression:
             refuse_moved_targets(y, targets)
     except ValueError as error:

@@ -1,7 +1,7 @@
 """Numbers that 64-bit floats cannot hold: whole numbers beyond 2**53, decimals, fractions, wider floats.
 
-The search compares 64-bit floats. To round a feature to them keeps its order, so that nothing is lost as long as
-different values stay different; and to round a target is no harm, as long as targets hardly move. Where that does not
+The search compares 64-bit floats. To round a feature to them keeps its order, so that nothing is lost as long as a
+float separates every two different values; and to round a target is no harm, as long as targets hardly move. Where that does not
 hold, the data are refused: the optimum of other data would not be what was asked for.
 """
 
@@ -25,8 +25,8 @@ _LARGEST_WHOLE = 2.0**53
 _SMALL_MOVE = 1e-9
 
 
-def refuse_merged_values(X: object, samples: Floats, counted: Rows | None = None) -> None:
-    """Refuse features of which two different values became the same 64-bit float.
+def refuse_inseparable_values(X: object, samples: Floats, counted: Rows | None = None) -> None:
+    """Refuse features of which no 64-bit float separates two different values.
 
     Parameters
     ----------
@@ -40,19 +40,19 @@ def refuse_merged_values(X: object, samples: Floats, counted: Rows | None = None
     Examples
     --------
     >>> given = np.array([[2**60], [2**60 + 1]])
-    >>> refuse_merged_values(given, given.astype(np.float64))
+    >>> refuse_inseparable_values(given, given.astype(np.float64))
     Traceback (most recent call last):
         ...
-    ValueError: X holds 1152921504606846976 and 1152921504606846977 in column 0, which are the same number in 64-bit \
-floats; expected values that stay different. Subtract an offset from the column.
+    ValueError: X holds 1152921504606846976 and 1152921504606846977 in column 0, which no 64-bit float separates; \
+expected values that are further apart. Subtract an offset from the column.
     """
     for index, name, column in _columns_at_risk(X, samples):
-        pair = _merged_pair(column if counted is None else column[counted])
+        pair = _inseparable_pair(column if counted is None else column[counted])
         if pair is not None:
             place = f"column {index}" + ("" if name is None else f" ({name!r})")
             raise ValueError(
-                f"X holds {_written(pair[0])} and {_written(pair[1])} in {place}, which are the same number in 64-bit"
-                " floats; expected values that stay different. Subtract an offset from the column."
+                f"X holds {_written(pair[0])} and {_written(pair[1])} in {place}, which no 64-bit float separates;"
+                " expected values that are further apart. Subtract an offset from the column."
             )
 
 
@@ -154,16 +154,18 @@ def _array(values: Any) -> NDArray[Any]:
     return np.asarray(values.to_numpy())
 
 
-def _merged_pair(column: NDArray[Any]) -> tuple[Any, Any] | None:
-    """Return two different values that are the same 64-bit float."""
-    if column.dtype.kind != "O":
-        distinct = np.unique(column)
-        same = np.flatnonzero(np.diff(distinct.astype(np.float64)) == 0)
-        return (distinct[same[0]], distinct[same[0] + 1]) if len(same) else None
-    first: dict[float, Any] = {}
-    for value in sorted(set(column.tolist())):
-        if value != first.setdefault(float(value), value):
-            return first[float(value)], value
+def _inseparable_pair(column: NDArray[Any]) -> tuple[Any, Any] | None:
+    """Return two different values between which there is no threshold in 64-bit floats.
+
+    Where their floats are not next to each other, what is between those is between the values too. Otherwise the
+    threshold is the lower float, and the lower value must not be above it.
+    """
+    distinct = np.unique(column) if column.dtype.kind != "O" else np.array(sorted(set(column.tolist())), dtype=object)
+    floats = distinct.astype(np.float64)
+    near = np.flatnonzero(floats[1:] <= np.nextafter(floats[:-1], np.inf))
+    for lower, rounded, upper in zip(distinct[near], floats[near].tolist(), distinct[near + 1], strict=True):
+        if _exact(lower) > _exact(rounded) or float(upper) == rounded:
+            return lower, upper
     return None
 
 

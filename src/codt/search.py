@@ -16,7 +16,7 @@ from codt import _core
 from codt._numbers import as_float, shown
 from codt.limits import count_threads, memory_in_bytes, seconds_allowed
 from codt.options import RUN_OPTIONS, SEARCH_OPTIONS, Task, check_options, constraints
-from codt.precision import refuse_merged_values
+from codt.precision import refuse_inseparable_values
 from codt.problem import ClassWeight, Importance, Problem, prepare_problem
 from codt.proof import Status, relative_gap
 from codt.start import prune_empty_splits
@@ -157,7 +157,7 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
         self.task: Task = task
         importance = Importance(sample_weight, class_weight, cost_matrix, sample_costs, criterion)
         self.problem = prepare_problem(task, self.given_samples, y, importance)
-        refuse_merged_values(X, self.given_samples, self.problem.counted)
+        refuse_inseparable_values(X, self.given_samples, self.problem.counted)
         self.classes = self.problem.classes
         self.penalty = absolute_penalty(complexity_cost, self.problem)
         limits = self.problem.leaf_limits(min_samples_leaf, min_weight_fraction_leaf)
