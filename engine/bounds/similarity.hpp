@@ -99,9 +99,9 @@ class WorstCost {
         }
     }
 
-    // To multiples of a power of two such that sums are exact: they may have many terms, each much larger than
-    // what is subtracted from in the end, and a bound must not be too high because of that. Whole numbers stay
-    // what they are.
+    // To multiples of a power of two such that sums are exact: they may have many terms, each much larger
+    // than what is subtracted from in the end, and a bound must not be too high because of that. Whole
+    // numbers stay what they are.
     static void round_up(std::vector<double>& costs) {
         double sum = 0;
         for (const double cost : costs) sum += cost;

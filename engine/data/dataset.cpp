@@ -68,8 +68,8 @@ Dataset::Dataset(const Dataset& all, std::span<const std::uint32_t> rows,
 }
 
 Dataset::Parted Dataset::part(std::uint32_t f, double threshold, std::span<const std::uint32_t> rows) const {
-    // Values are compared by their ranks, of which the lower belongs to the lower value. Without a branch: every
-    // row is written to both sides and counted on one.
+    // Values are compared by their ranks, of which the lower belongs to the lower value. Without a branch:
+    // every row is written to both sides and counted on one.
     const auto distinct = values(f);
     const auto lefts = static_cast<std::uint32_t>(
         std::upper_bound(distinct.begin(), distinct.end(), threshold) - distinct.begin());

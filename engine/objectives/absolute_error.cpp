@@ -284,9 +284,8 @@ class AbsoluteError final : public Objective {
 
     std::unique_ptr<Objective> within(double ceiling) const override {
         const std::vector<double> moved =
-            with_smaller_gaps(original_.y, original_.weights, [&](double below, double above) {
-                return ceiling / std::min(below, above);
-            });
+            with_smaller_gaps(original_.y, original_.weights,
+                              [&](double below, double above) { return ceiling / std::min(below, above); });
         return moved.empty() ? nullptr : make({moved, original_.weights}, original_);
     }
 

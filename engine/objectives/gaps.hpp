@@ -2,7 +2,8 @@
 //
 // Let a search care only for trees that lose less than a ceiling, and let g be a gap between two neighbouring
 // targets. A leaf that holds targets on both sides of it loses at least as much as the two alone that are
-// next to the gap, or farther away, with weights of at least m (the least weight below the gap) and n (above):
+// next to the gap, or farther away, with weights of at least m (the least weight below the gap) and n
+// (above):
 //
 //     squared errors     g^2 m n / (m + n)
 //     absolute errors    g min(m, n)

@@ -186,8 +186,9 @@ std::unique_ptr<Objective> make_squared_error(const Targets& targets) {
             "y: expected targets whose squared errors fit a 64-bit float, got values from " +
             std::to_string(*low) + " to " + std::to_string(*high));
     if (range > 0 && range * range < least_square)
-        throw std::invalid_argument("y: expected targets whose squared errors do not vanish in a 64-bit float, "
-                                    "got a range that is too small");
+        throw std::invalid_argument(
+            "y: expected targets whose squared errors do not vanish in a 64-bit float, "
+            "got a range that is too small");
     return SquaredError::make(y, {y.begin(), y.end()});
 }
 

@@ -71,14 +71,10 @@ class WeightedSquaredError final : public CostTupleObjective<WeightedMoments> {
     };
 
     WeightedSquaredError(WeightedMoments moments, double unit, const Accuracy& accuracy, Given given)
-        : CostTupleObjective(std::move(moments)),
-          unit_(unit),
-          accuracy_(accuracy),
-          given_(std::move(given)) {
+        : CostTupleObjective(std::move(moments)), unit_(unit), accuracy_(accuracy), given_(std::move(given)) {
         const std::size_t rows = given_.weights.size();
         tuples_.assign(rows * cost().size(), 0.0);
-        for (std::uint32_t row = 0; row < rows; ++row)
-            cost().add(row, tuples_.data() + row * cost().size());
+        for (std::uint32_t row = 0; row < rows; ++row) cost().add(row, tuples_.data() + row * cost().size());
     }
 
     // `y` is what is searched on.
@@ -93,10 +89,9 @@ class WeightedSquaredError final : public CostTupleObjective<WeightedMoments> {
         bool any = false;
         for (std::size_t j = 0; j < given_.outputs; ++j) {
             for (std::size_t i = 0; i < column.size(); ++i) column[i] = given_.y[i * given_.outputs + j];
-            const std::vector<double> moved =
-                with_smaller_gaps(column, given_.weights, [&](double below, double above) {
-                    return std::sqrt(ceiling / below + ceiling / above);
-                });
+            const std::vector<double> moved = with_smaller_gaps(
+                column, given_.weights,
+                [&](double below, double above) { return std::sqrt(ceiling / below + ceiling / above); });
             for (std::size_t i = 0; i < moved.size(); ++i) y[i * given_.outputs + j] = moved[i];
             any = any || !moved.empty();
         }
@@ -267,11 +262,10 @@ std::unique_ptr<WeightedSquaredError> WeightedSquaredError::make(const std::vect
     // Sums of w y are off by a few eps times their largest, which is at most the root of the whole weight
     // times the sum of w y^2; and so is the error of a light side beside heavy ones, whose mean such a sum
     // makes. Ordinary weights make this less than other tolerances.
-    const double rounding = 8 * std::numeric_limits<double>::epsilon() * std::sqrt(mass * squares) *
-                            static_cast<double>(outputs);
+    const double rounding =
+        8 * std::numeric_limits<double>::epsilon() * std::sqrt(mass * squares) * static_cast<double>(outputs);
     return std::make_unique<WeightedSquaredError>(std::move(moments), std::ldexp(whole.unit, 2 * exponent),
-                                                  Accuracy{squares, rounding, distortion},
-                                                  std::move(given));
+                                                  Accuracy{squares, rounding, distortion}, std::move(given));
 }
 
 }  // namespace
@@ -288,7 +282,8 @@ std::unique_ptr<Objective> make_weighted_squared_error(const Targets& targets) {
             std::to_string(widest));
     if (widest > 0 && std::min(1.0, lightest) * widest * widest < least_weighted_square)
         throw std::invalid_argument(
-            "y: expected targets whose weighted squared errors do not vanish in a 64-bit float, got a range or "
+            "y: expected targets whose weighted squared errors do not vanish in a 64-bit float, got a range "
+            "or "
             "weights that are too small");
     const double heaviest = *std::max_element(given.weights.begin(), given.weights.end());
     const std::vector<double> y = given.y;
@@ -296,8 +291,10 @@ std::unique_ptr<Objective> make_weighted_squared_error(const Targets& targets) {
     // Rounded to 2^-52 of their sum, light weights would lose too much where they make the loss.
     if (objective->accuracy().distortion > most_distortion * objective->accuracy().loss) {
         std::ostringstream message;
-        message << "sample_weight: expected weights that can be summed exactly beside each other, got weights from "
-                << lightest << " to " << heaviest << ", and light samples that make the loss; leave them out, or "
+        message << "sample_weight: expected weights that can be summed exactly beside each other, got "
+                   "weights from "
+                << lightest << " to " << heaviest
+                << ", and light samples that make the loss; leave them out, or "
                 << "bring the weights closer together";
         throw std::invalid_argument(message.str());
     }

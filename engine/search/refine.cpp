@@ -1,13 +1,13 @@
 // How well the numbers of a search tell trees apart, and what is done where that is not enough.
 //
 // Losses are sums of 64-bit floats. Where the numbers of a problem are far apart (a cost of 1e9 that forbids
-// a prediction beside costs of 0.1, a target of 1e6 among targets below 10), what is rounded away of the large
-// ones may be as much as the best tree loses. But the best tree pays no such number, or it would not be the
-// best. So when a search has found a tree and proven it to be the best up to a tolerance that is large beside
-// the tree's own objective, it begins again, with that tree for incumbent and an objective in which everything
-// is as before for trees as good as this one, and the numbers that only worse trees pay are smaller
-// (Objective::within). Bounds proven before stay valid; they have left room for rounding. In well-posed
-// problems none of this happens.
+// a prediction beside costs of 0.1, a target of 1e6 among targets below 10), what is rounded away of the
+// large ones may be as much as the best tree loses. But the best tree pays no such number, or it would not be
+// the best. So when a search has found a tree and proven it to be the best up to a tolerance that is large
+// beside the tree's own objective, it begins again, with that tree for incumbent and an objective in which
+// everything is as before for trees as good as this one, and the numbers that only worse trees pay are
+// smaller (Objective::within). Bounds proven before stay valid; they have left room for rounding. In
+// well-posed problems none of this happens.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -78,8 +78,8 @@ bool Search::tells_apart(double objective) const {
            2 * objective_->distortion() <= wanted_precision_of_numbers * objective;
 }
 
-// The incumbent and its real objective, where the search's own numbers are not good enough. Splits that seemed
-// to save enough because of rounding are taken back.
+// The incumbent and its real objective, where the search's own numbers are not good enough. Splits that
+// seemed to save enough because of rounding are taken back.
 KeptTree Search::real_incumbent() const {
     const FlatTree tree = read_out(root_.solution, *data_, *objective_, settings_);
     if (options_.min_decrease <= 0) return {root_.solution, tree.objective(options_.penalty)};

@@ -240,7 +240,7 @@ class Search {
     bool settled_ = false;
     std::shared_ptr<const Objective> next_objective_;
     double ceiling_ = std::numeric_limits<double>::infinity();  // what the numbers were made for
-    ScanCounters earlier_counters_;  // of searches with other numbers
+    ScanCounters earlier_counters_;                             // of searches with other numbers
     bool failed_ = false;  // an exception left the search tree half changed
 
     // The run under way.

@@ -31,8 +31,8 @@ struct FlatTree {
 FlatTree read_out(const Solution& solution, const Dataset& data, const Objective& objective,
                   const SearchSettings& settings);
 
-// A tree without the splits that do not lower the objective by at least `decrease`, with the objective of what
-// is left: all from reported losses.
+// A tree without the splits that do not lower the objective by at least `decrease`, with the objective of
+// what is left: all from reported losses.
 struct KeptTree {
     Solution solution;
     double objective = 0;

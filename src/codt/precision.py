@@ -1,8 +1,8 @@
 """Numbers that 64-bit floats cannot hold: whole numbers beyond 2**53, decimals, fractions, wider floats.
 
 The search compares 64-bit floats. To round a feature to them keeps its order, so that nothing is lost as long as a
-float separates every two different values; and to round a target is no harm, as long as targets hardly move. Where that does not
-hold, the data are refused: the optimum of other data would not be what was asked for.
+float separates every two different values; and to round a target is no harm, as long as targets hardly move. Where
+that does not hold, the data are refused: the optimum of other data would not be what was asked for.
 """
 
 from __future__ import annotations
