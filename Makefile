@@ -36,6 +36,7 @@ lint: .venv/.lint
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
+	.venv/bin/python tools/check_layers.py
 	find engine \( -name '*.cpp' -o -name '*.hpp' \) -exec .venv/bin/clang-format --dry-run -Werror {} +
 	$(MAKE) --no-print-directory build/tidy/.clean
 

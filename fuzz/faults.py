@@ -28,13 +28,13 @@ class Fault:
 FAULTS = (
     Fault(
         "a bound too high by one",
-        "engine/bounds/clustering.cpp",
+        "engine/objectives/clusters.cpp",
         "        losses.push_back(rest);\n",
         "        losses.push_back(k > 0 ? rest + 1 : rest);\n",
     ),
     Fault(
         "a penalty too many in a bound",
-        "engine/bounds/clustering.cpp",
+        "engine/bounds/lower_bounds.cpp",
         "static_cast<double>(k) * lambda + losses[k]",
         "static_cast<double>(k + 1) * lambda + losses[k]",
     ),
@@ -52,7 +52,7 @@ FAULTS = (
     ),
     Fault(
         "a lost sample",
-        "engine/terminal/two_class_scan.cpp",
+        "engine/scans/two_class_scan.cpp",
         "            for (; k < *group; ++k) {\n",
         "            for (k += *group - k > 2; k < *group; ++k) {\n",
     ),
@@ -76,7 +76,7 @@ FAULTS = (
     ),
     Fault(
         "a lane that is not padded",
-        "engine/terminal/two_class_scan.cpp",
+        "engine/scans/two_class_scan.cpp",
         "        code_until(size, thresholds.size());\n",
         "        code_until(size, thresholds.size() - 1);\n",
     ),
@@ -118,7 +118,7 @@ FAULTS = (
     ),
     Fault(
         "a running total that is not kept",
-        "engine/terminal/squared_error_scan.cpp",
+        "engine/scans/squared_error_scan.cpp",
         "                total += y[id];\n",
         "",
     ),

@@ -13,7 +13,7 @@ from tests.support.engine import KERNELS, REGISTRY, SWITCHES, TERMINALS, Setting
 from tests.support.instances import random_features, scaled
 from tests.support.weighted import Floats, WeightedInstance, make_search, optimal_objective, tree_objective
 
-#: What the search promises (search/settings.hpp, wanted_precision), and its margin beside the exact value.
+#: What the search promises (rules/settings.hpp, wanted_precision), and its margin beside the exact value.
 PRECISION = Fraction(1, 10**9)
 STRATEGIES = list(REGISTRY)
 KINDS = ("weights", "forbidding costs", "wide costs", "outliers", "clusters", "absolute", "weighted", "several outputs")

@@ -1,12 +1,17 @@
 // Lower bounds of a node from its own data (paper, "Lower bounds": trivial, one-step look-ahead, clustering).
+//
+// Clustering: the loss if the samples could be partitioned freely into k groups, ignoring which splits exist.
+// A tree with k leaves has k - 1 branching nodes, so with a penalty the bound for it is (k - 1) lambda +
+// loss_k. (The paper prints k lambda, which counts leaves; with |T| branching nodes, as in its problem
+// definition, that would overestimate a leaf.)
 #pragma once
 
 #include <cstdint>
 
 #include "data/subset.hpp"
 #include "objectives/objective.hpp"
-#include "search/budget.hpp"
-#include "search/settings.hpp"
+#include "rules/budget.hpp"
+#include "rules/settings.hpp"
 
 namespace codt {
 

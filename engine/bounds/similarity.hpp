@@ -14,8 +14,8 @@
 // can be (neighbourhood pruning), and, looked at again with a later incumbent, how far an open interval can
 // be cut from both ends (interval shrinking).
 //
-// L and R are the optima of all trees. Where not all are allowed (search/settings.hpp,
-// objectives/leaf_limits.hpp) they still bound those that are.
+// L and R are the optima of all trees. Where not all are allowed (rules/settings.hpp,
+// rules/leaf_limits.hpp) they still bound those that are.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@
 #include "common/check.hpp"
 #include "data/subset.hpp"
 #include "objectives/objective.hpp"
-#include "search/settings.hpp"
+#include "rules/settings.hpp"
 
 namespace codt {
 

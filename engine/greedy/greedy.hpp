@@ -7,8 +7,8 @@
 
 #include "data/subset.hpp"
 #include "objectives/objective.hpp"
-#include "search/budget.hpp"
-#include "search/settings.hpp"
+#include "rules/budget.hpp"
+#include "rules/settings.hpp"
 #include "strategies/feature_order.hpp"
 #include "tree/solution.hpp"
 

@@ -13,7 +13,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "bounds/clustering.hpp"
+#include "objectives/clusters.hpp"
 #include "objectives/cost_tuple.hpp"
 #include "objectives/gaps.hpp"
 #include "objectives/median_walk.hpp"

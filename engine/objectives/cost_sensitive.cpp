@@ -13,8 +13,8 @@
 #include "objectives/cost_tuple.hpp"
 #include "objectives/targets.hpp"
 #include "objectives/whole_units.hpp"
-#include "terminal/tuple_scan.hpp"
-#include "terminal/weighted_two_class_scan.hpp"
+#include "scans/tuple_scan.hpp"
+#include "scans/weighted_two_class_scan.hpp"
 
 namespace codt {
 

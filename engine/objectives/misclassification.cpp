@@ -2,15 +2,15 @@
 // of a tuple is its sum less its largest entry.
 #include <algorithm>
 
-#include "bounds/clustering.hpp"
 #include "common/buffer.hpp"
 #include "objectives/class_stumps.hpp"
 #include "objectives/class_tuple.hpp"
+#include "objectives/clusters.hpp"
 #include "objectives/cost_tuple.hpp"
 #include "objectives/targets.hpp"
-#include "terminal/many_class_scan.hpp"
-#include "terminal/tuple_scan.hpp"
-#include "terminal/two_class_scan.hpp"
+#include "scans/many_class_scan.hpp"
+#include "scans/tuple_scan.hpp"
+#include "scans/two_class_scan.hpp"
 
 namespace codt {
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "data/subset.hpp"
-#include "objectives/leaf_limits.hpp"
-#include "terminal/scanner.hpp"
+#include "rules/leaf_limits.hpp"
+#include "scans/scanner.hpp"
 
 namespace codt {
 

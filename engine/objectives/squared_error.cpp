@@ -9,13 +9,13 @@
 #include <limits>
 #include <stdexcept>
 
-#include "bounds/clustering.hpp"
+#include "objectives/clusters.hpp"
 #include "objectives/cost_tuple.hpp"
 #include "objectives/gaps.hpp"
 #include "objectives/targets.hpp"
-#include "terminal/squared_error_brackets.hpp"
-#include "terminal/squared_error_scan.hpp"
-#include "terminal/tuple_scan.hpp"
+#include "scans/squared_error_brackets.hpp"
+#include "scans/squared_error_scan.hpp"
+#include "scans/tuple_scan.hpp"
 
 namespace codt {
 

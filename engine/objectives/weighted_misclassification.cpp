@@ -9,14 +9,14 @@
 #include <limits>
 #include <numeric>
 
-#include "bounds/clustering.hpp"
 #include "objectives/class_tuple.hpp"
+#include "objectives/clusters.hpp"
 #include "objectives/cost_tuple.hpp"
 #include "objectives/targets.hpp"
 #include "objectives/whole_units.hpp"
-#include "terminal/many_class_scan.hpp"
-#include "terminal/tuple_scan.hpp"
-#include "terminal/weighted_two_class_scan.hpp"
+#include "scans/many_class_scan.hpp"
+#include "scans/tuple_scan.hpp"
+#include "scans/weighted_two_class_scan.hpp"
 
 namespace codt {
 

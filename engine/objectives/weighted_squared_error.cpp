@@ -12,12 +12,12 @@
 #include <stdexcept>
 #include <string>
 
-#include "bounds/clustering.hpp"
+#include "objectives/clusters.hpp"
 #include "objectives/cost_tuple.hpp"
 #include "objectives/gaps.hpp"
 #include "objectives/targets.hpp"
 #include "objectives/whole_units.hpp"
-#include "terminal/tuple_scan.hpp"
+#include "scans/tuple_scan.hpp"
 
 namespace codt {
 

@@ -5,8 +5,7 @@
 #include <numeric>
 
 #include "common/check.hpp"
-#include "search/search.hpp"
-#include "terminal/leaf_sides.hpp"
+#include "tree/stumps.hpp"
 
 namespace codt {
 
@@ -28,26 +27,13 @@ std::uint32_t size_of(const SolutionNode& node) {
 
 PrimalHeuristic::PrimalHeuristic(std::shared_ptr<const Dataset> data,
                                  std::shared_ptr<const Objective> objective, const SearchSettings& settings,
-                                 const SearchOptions& options)
+                                 const Budget& budget, std::uint64_t seed, SubtreeSearch search)
     : data_(std::move(data)),
       objective_(std::move(objective)),
       settings_(settings),
-      budget_(Budget{options.max_depth, options.max_leaves}.on(data_->samples())),
-      random_(options.seed ^ 0x5bd1e9955bd1e995ULL) {
-    auto own = std::make_unique<SearchOptions>(options);
-    own->terminal = Terminal::depth_two;
-    own->greedy = false;
-    own->primal = false;
-    own->refine = false;
-    own->log_expansions = false;
-    own->memory_limit = no_memory_limit;
-    if (settings.min_decrease > 0) own->whole_search = &settings;
-    for (const Strategy& strategy : strategy_registry())
-        if (strategy.name == "dfs-blossom") own->strategy = own->depth_two_strategy = strategy;
-    options_ = std::move(own);
-}
-
-PrimalHeuristic::~PrimalHeuristic() = default;
+      budget_(budget),
+      random_(seed ^ 0x5bd1e9955bd1e995ULL),
+      search_(std::move(search)) {}
 
 std::optional<GreedyTree> PrimalHeuristic::step(const GreedyTree& incumbent, Worker& worker,
                                                 StopCondition& stop, double seconds) {
@@ -62,8 +48,7 @@ std::optional<GreedyTree> PrimalHeuristic::step(const GreedyTree& incumbent, Wor
     // A search of a subtree needs time for a good many subproblems of the size that an excursion solves a few
     // of.
     ++turn_;
-    if (turn_ % 2 == 0 && seconds >= 10 * excursion_seconds_)
-        return search_subtree(incumbent, worker, stop, seconds);
+    if (turn_ % 2 == 0 && seconds >= 10 * excursion_seconds_) return search_subtree(incumbent, stop, seconds);
     const auto start = StopCondition::Clock::now();
     std::optional<GreedyTree> found = excursion(incumbent, worker, stop);
     excursion_seconds_ = std::chrono::duration<double>(StopCondition::Clock::now() - start).count();
@@ -189,8 +174,8 @@ std::optional<GreedyTree> PrimalHeuristic::alternate(const GreedyTree& incumbent
 
 // A search below one node of the incumbent. Nodes with three levels below come first; when their subtrees are
 // all proven to be the best, those with four, and so on.
-std::optional<GreedyTree> PrimalHeuristic::search_subtree(const GreedyTree& incumbent, Worker&,
-                                                          StopCondition& stop, double seconds) {
+std::optional<GreedyTree> PrimalHeuristic::search_subtree(const GreedyTree& incumbent, StopCondition& stop,
+                                                          double seconds) {
     if (budget_.depth < 4) return std::nullopt;
     for (std::uint32_t level = budget_.depth - 3; level >= 1; --level) {
         std::vector<std::vector<int>> paths;
@@ -204,15 +189,10 @@ std::optional<GreedyTree> PrimalHeuristic::search_subtree(const GreedyTree& incu
             next_place_ += k + 1;
             const auto samples = place.subset.samples();
             const double old = objective_of(*place.solution, *data_, samples, *objective_, settings_);
-            SearchOptions options = *options_;
-            options.max_depth = place.budget.depth;
-            options.max_leaves = place.budget.leaves;
-            Search search(data_, objective_, std::move(options), std::move(place.subset));
-            search.offer(old, place.solution);
             StopCondition limit(&stop, nullptr, seconds);
-            search.run(limit, {});
-            const GreedyTree found = search.incumbent();
-            if (search.complete()) proven_.push_back(found.solution);
+            const auto [found, proven] =
+                search_(std::move(place.subset), place.budget, {old, place.solution}, limit);
+            if (proven) proven_.push_back(found.solution);
             if (found.objective >= old - settings_.tolerance) return std::nullopt;
             return GreedyTree{incumbent.objective - old + found.objective,
                               replace(incumbent.solution, path, found.solution)};

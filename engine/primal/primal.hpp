@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,14 +20,12 @@
 #include "data/subset.hpp"
 #include "greedy/greedy.hpp"
 #include "objectives/objective.hpp"
-#include "search/budget.hpp"
-#include "search/settings.hpp"
-#include "search/worker.hpp"
+#include "rules/budget.hpp"
+#include "rules/settings.hpp"
+#include "terminal/worker.hpp"
 #include "tree/solution.hpp"
 
 namespace codt {
-
-struct SearchOptions;
 
 // Of a search's time, at most this share goes to primal heuristics, and twice the share of its first second.
 // At depth four many a search is over soon, and finds the best tree by itself.
@@ -34,12 +33,21 @@ inline double primal_share(std::uint32_t max_depth) {
     return max_depth <= 4 ? 0.1 : 0.25;
 }
 
+// An exact search for the best tree of a subproblem within a budget, until `stop` is reached; `known` is a
+// tree to start from. Whoever has the heuristics work has to provide it: they stand below the search.
+struct SubtreeResult {
+    GreedyTree tree;
+    bool proven = false;  // to be the best
+};
+using SubtreeSearch = std::function<SubtreeResult(Subset subset, const Budget& budget,
+                                                  const GreedyTree& known, StopCondition& stop)>;
+
 class PrimalHeuristic {
  public:
-    // Uses of `options` what concerns subproblems: the kernel, the bounds, the strategy inside depth two.
+    // For trees of all rows within `budget`, which is in normal form.
     PrimalHeuristic(std::shared_ptr<const Dataset> data, std::shared_ptr<const Objective> objective,
-                    const SearchSettings& settings, const SearchOptions& options);
-    ~PrimalHeuristic();
+                    const SearchSettings& settings, const Budget& budget, std::uint64_t seed,
+                    SubtreeSearch search);
 
     // One move, which ends when `stop` is reached, and about after `seconds` where it can choose. A tree
     // better than the incumbent, if it has found one.
@@ -60,7 +68,7 @@ class PrimalHeuristic {
                        StopCondition& stop) const;
 
     std::optional<GreedyTree> alternate(const GreedyTree& incumbent, Worker& worker, StopCondition& stop);
-    std::optional<GreedyTree> search_subtree(const GreedyTree& incumbent, Worker& worker, StopCondition& stop,
+    std::optional<GreedyTree> search_subtree(const GreedyTree& incumbent, StopCondition& stop,
                                              double seconds);
     std::optional<GreedyTree> excursion(const GreedyTree& incumbent, Worker& worker, StopCondition& stop);
 
@@ -74,9 +82,9 @@ class PrimalHeuristic {
     std::shared_ptr<const Dataset> data_;
     std::shared_ptr<const Objective> objective_;
     const SearchSettings& settings_;
-    std::unique_ptr<const SearchOptions> options_;
     Budget budget_;
     Random random_;
+    SubtreeSearch search_;
     bool started_ = false;
     std::uint64_t turn_ = 0;
     // Subtrees that a search has proven to be the best for their data.

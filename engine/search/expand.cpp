@@ -9,6 +9,7 @@
 #include "bounds/lower_bounds.hpp"
 #include "common/check.hpp"
 #include "search/search.hpp"
+#include "tree/stumps.hpp"
 
 namespace codt {
 

@@ -12,8 +12,8 @@
 #include "bounds/feature_bounds.hpp"
 #include "common/memory.hpp"
 #include "data/subset.hpp"
-#include "search/budget.hpp"
-#include "search/children.hpp"
+#include "frontier/children.hpp"
+#include "rules/budget.hpp"
 #include "tree/solution.hpp"
 
 namespace codt {

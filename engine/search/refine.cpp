@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "search/search.hpp"
-#include "terminal/leaf_sides.hpp"
+#include "tree/stumps.hpp"
 
 namespace codt {
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "greedy/greedy.hpp"
-#include "terminal/leaf_sides.hpp"
+#include "tree/stumps.hpp"
 
 namespace codt {
 
@@ -53,7 +53,8 @@ void Search::start(StopCondition* stop) {
         const auto bytes = 3 * static_cast<std::int64_t>(
                                    Worker::bytes(root_.subset.size(), root_.subset.features(), *objective_));
         if (fixed_memory_ + bytes <= options_.memory_limit / 2) {
-            primal_ = std::make_unique<PrimalHeuristic>(data_, objective_, settings_, options_);
+            primal_ = std::make_unique<PrimalHeuristic>(data_, objective_, settings_, root_.budget,
+                                                        options_.seed, subtree_search());
             memory_.add(bytes);
             fixed_memory_ += bytes;
         }
@@ -61,6 +62,29 @@ void Search::start(StopCondition* stop) {
     if (!terminal_root()) start_greedy(stop);
     prepare(root_);
     if (!root_.complete && !terminal_root()) enroll(root_);
+}
+
+// For the primal heuristics: searches on some of the rows, with what this one uses for subproblems.
+SubtreeSearch Search::subtree_search() const {
+    SearchOptions options = options_;
+    options.strategy = options.depth_two_strategy = strategy_named("dfs-blossom");
+    options.terminal = Terminal::depth_two;
+    options.greedy = false;
+    options.primal = false;
+    options.refine = false;
+    options.log_expansions = false;
+    options.memory_limit = no_memory_limit;
+    if (settings_.min_decrease > 0) options.whole_search = &settings_;
+    return [data = data_, objective = objective_, options](Subset rows, const Budget& budget,
+                                                           const GreedyTree& known, StopCondition& stop) {
+        SearchOptions own = options;
+        own.max_depth = budget.depth;
+        own.max_leaves = budget.leaves;
+        Search search(data, objective, std::move(own), std::move(rows));
+        search.offer(known.objective, known.solution);
+        search.run(stop, {});
+        return SubtreeResult{search.incumbent(), search.complete()};
+    };
 }
 
 // The CART tree as incumbent. A root that is solved on the spot has no use for it, unless it is stopped.

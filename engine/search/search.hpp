@@ -26,10 +26,10 @@
 #include "data/dataset.hpp"
 #include "objectives/objective.hpp"
 #include "primal/primal.hpp"
+#include "rules/settings.hpp"
 #include "search/or_node.hpp"
-#include "search/settings.hpp"
-#include "search/worker.hpp"
 #include "strategies/strategy.hpp"
+#include "terminal/worker.hpp"
 #include "tree/read_out.hpp"
 
 namespace codt {
@@ -218,6 +218,7 @@ class Search {
 
     void start(StopCondition* stop);
     void start_greedy(StopCondition* stop);
+    SubtreeSearch subtree_search() const;
     void take_incumbent(double objective, const Solution& solution);
     bool terminal_root() const;
     void add_trace_point();

@@ -13,16 +13,6 @@ bool open_to_selection(const Branch& branch) {
     return !branch.complete() && branch.node->children.selectable();
 }
 
-// The order of dfs-prio, for want of memory (paper, appendix "Select").
-const std::vector<Criterion>& economy_order() {
-    static const std::vector<Criterion> order = [] {
-        for (const Strategy& strategy : strategy_registry())
-            if (strategy.name == "dfs-prio") return strategy.priority;
-        return std::vector<Criterion>{Criterion::expanded, Criterion::lower_bound};
-    }();
-    return order;
-}
-
 }  // namespace
 
 // Nothing if nodes were only closed or held: the caller asks again.
@@ -36,7 +26,7 @@ std::optional<Search::Selection> Search::select() {
             return std::nullopt;
         }
         if (!node->children.selectable()) return std::nullopt;
-        node->children.order_by(economy_ ? &economy_order() : nullptr);
+        node->children.order_by(economy_ ? &memory_saving_order() : nullptr);
         const Slot slot = node->children.top();
         const Child& child = node->children[slot];
         if (child.kind == Child::Kind::interval) {

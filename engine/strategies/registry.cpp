@@ -1,5 +1,7 @@
 // The 18 strategies of the paper (sections "Search Strategies" and appendix "Search Strategies"). A
 // nineteenth is one more row here: Python, the command line, the study and the tests read this table.
+#include <stdexcept>
+
 #include "strategies/strategy.hpp"
 
 namespace codt {
@@ -63,6 +65,16 @@ const std::vector<Strategy>& strategy_registry() {
          {}},
     };
     return registry;
+}
+
+const Strategy& strategy_named(const std::string& name) {
+    for (const Strategy& strategy : strategy_registry())
+        if (strategy.name == name) return strategy;
+    throw std::invalid_argument("there is no strategy '" + name + "'");
+}
+
+const std::vector<Criterion>& memory_saving_order() {
+    return prio_order;
 }
 
 }  // namespace codt

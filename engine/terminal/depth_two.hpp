@@ -17,7 +17,7 @@
 #include <span>
 #include <vector>
 
-#include "search/children.hpp"
+#include "frontier/children.hpp"
 #include "terminal/depth_two_evaluators.hpp"
 #include "terminal/depth_two_result.hpp"
 

@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "search/children.hpp"
+#include "frontier/children.hpp"
+#include "scans/scanner.hpp"
 #include "terminal/depth_two_result.hpp"
 #include "terminal/leaf_sides.hpp"
-#include "terminal/scanner.hpp"
 
 namespace codt {
 

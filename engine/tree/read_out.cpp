@@ -5,7 +5,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "terminal/leaf_sides.hpp"
+#include "tree/stumps.hpp"
 
 namespace codt {
 

@@ -7,7 +7,7 @@
 
 #include "data/dataset.hpp"
 #include "objectives/objective.hpp"
-#include "search/settings.hpp"
+#include "rules/settings.hpp"
 #include "tree/solution.hpp"
 
 namespace codt {

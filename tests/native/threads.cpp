@@ -16,12 +16,6 @@ using namespace codt;
 
 namespace {
 
-const Strategy& strategy_named(const std::string& name) {
-    for (const Strategy& strategy : strategy_registry())
-        if (strategy.name == name) return strategy;
-    std::abort();
-}
-
 struct Problem {
     std::shared_ptr<const Dataset> data;
     std::shared_ptr<const Objective> objective;

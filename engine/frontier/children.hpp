@@ -2,7 +2,7 @@
 // of unexpanded thresholds, in one priority queue ordered by the strategy. Per feature they form a list in
 // the order of their thresholds, so that an interval finds its evaluated neighbours for the similarity
 // bounds. Where the number of leaves is limited, there is a list for every feature and every way to share the
-// leaves out between the two sides (see search/budget.hpp); such a list is a track.
+// leaves out between the two sides (see rules/budget.hpp); such a list is a track.
 //
 // Invariants: an interval's neighbours in the list are evaluated thresholds or the end; open children
 // (intervals and expanded AND nodes) are in the queue by lower bound, and in the queue by priority unless
@@ -19,9 +19,9 @@
 #include "bounds/feature_bounds.hpp"
 #include "bounds/similarity.hpp"
 #include "common/random.hpp"
-#include "search/budget.hpp"
-#include "search/indexed_heap.hpp"
-#include "search/settings.hpp"
+#include "frontier/indexed_heap.hpp"
+#include "rules/budget.hpp"
+#include "rules/settings.hpp"
 #include "strategies/feature_order.hpp"
 #include "strategies/strategy.hpp"
 

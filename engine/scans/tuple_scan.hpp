@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "objectives/leaf_limits.hpp"
-#include "terminal/scanner.hpp"
+#include "rules/leaf_limits.hpp"
+#include "scans/scanner.hpp"
 
 namespace codt {
 

@@ -1,8 +1,8 @@
 // Run-time choice of the instruction set for the scans.
 #pragma once
 
-#include "terminal/lanes.hpp"
-#include "terminal/scanner.hpp"
+#include "scans/lanes.hpp"
+#include "scans/scanner.hpp"
 
 namespace codt {
 

@@ -7,7 +7,7 @@
 // What this does to the bounds: look-ahead and clustering bound all trees, and so those that are left. The
 // subset monotonicity of the paper fails, as more samples allow more splits, and with it every similarity
 // bound that rests on it. But all of them hold for the optimum without these limits, which is never larger.
-// So, as for a least decrease (search/settings.hpp), every subproblem has a bound on that "free" optimum as
+// So, as for a least decrease (rules/settings.hpp), every subproblem has a bound on that "free" optimum as
 // well, and neighbours bound each other by it. Thresholds at which one side would not hold enough are never
 // split at, but the free optimum may be there: what their nearest evaluated threshold says of them is part of
 // its bound (Children::forbidden_lower). In the depth-two terminal case the plain scan finds the free optimum

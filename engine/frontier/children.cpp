@@ -1,4 +1,4 @@
-#include "search/children.hpp"
+#include "frontier/children.hpp"
 
 #include <algorithm>
 

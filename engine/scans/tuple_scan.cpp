@@ -9,22 +9,22 @@
 // boundary inside a block a side loses less than its first leaf does where the block begins, and its second
 // one where it ends. Only where that is less than the best in some lane is the block walked.
 //
-// Where leaves must hold enough (objectives/leaf_limits.hpp), what they hold, a number of samples and perhaps
+// Where leaves must hold enough (rules/leaf_limits.hpp), what they hold, a number of samples and perhaps
 // a weight, are further entries of the tuple: a boundary counts in the lanes in which both leaves have
 // enough.
 //
 // Weights and costs are whole numbers, so integers hold them: of 16 bits where every number that a pass forms
 // is below the largest one, which stands for "none", else of 32; else 64-bit floats do. That makes 32, 16 or
 // 8 thresholds at once. Squared errors are sums of floats always.
-#include "terminal/tuple_scan.hpp"
+#include "scans/tuple_scan.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
 #include <vector>
 
-#include "terminal/fitting_scanner.hpp"
-#include "terminal/lane_rows.hpp"
+#include "scans/fitting_scanner.hpp"
+#include "scans/lane_rows.hpp"
 
 namespace codt {
 

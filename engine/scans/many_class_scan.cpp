@@ -15,7 +15,7 @@
 // where the weight of all samples of the subset fits, else of 32, else of 64 (any weights there are). Sums of
 // a head and a tail of one class may pass that weight, but their distance to the best found does not, and
 // lanes that wrap around still have the right distance.
-#include "terminal/many_class_scan.hpp"
+#include "scans/many_class_scan.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -24,8 +24,8 @@
 #include <vector>
 
 #include "common/buffer.hpp"
-#include "terminal/fitting_scanner.hpp"
-#include "terminal/lane_rows.hpp"
+#include "scans/fitting_scanner.hpp"
+#include "scans/lane_rows.hpp"
 
 namespace codt {
 

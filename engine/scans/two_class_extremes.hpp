@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "terminal/lanes.hpp"
-#include "terminal/scan_driver.hpp"
+#include "scans/lanes.hpp"
+#include "scans/scan_driver.hpp"
 
 namespace codt {
 

@@ -2,14 +2,14 @@
 // largest ratio c^2 / (k (n - k)) so far is g; a boundary beats it if c^2 > g k (n - k), so the loop divides
 // only where a lane improves. A block is only added up while no lane on either side can improve in it. Where
 // one might, the sharper bound tells which sides have to be walked.
-#include "terminal/squared_error_scan.hpp"
+#include "scans/squared_error_scan.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <vector>
 
-#include "terminal/lane_rows.hpp"
-#include "terminal/squared_error_blocks.hpp"
+#include "scans/lane_rows.hpp"
+#include "scans/squared_error_blocks.hpp"
 
 namespace codt {
 

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "terminal/lanes.hpp"
+#include "scans/lanes.hpp"
 
 namespace codt {
 

@@ -32,8 +32,8 @@
 
 #include "common/buffer.hpp"
 #include "data/subset.hpp"
-#include "terminal/lanes.hpp"
-#include "terminal/scan_driver.hpp"
+#include "scans/lanes.hpp"
+#include "scans/scan_driver.hpp"
 
 namespace codt {
 

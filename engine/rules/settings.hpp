@@ -41,7 +41,7 @@ struct SearchSettings {
     // what bounds U bounds V. Look-ahead and clustering bound all trees, so they bound U as well.
     double min_decrease = 0;
 
-    // Whether leaves must hold enough (objectives/leaf_limits.hpp): U is the optimum without that, too.
+    // Whether leaves must hold enough (rules/leaf_limits.hpp): U is the optimum without that, too.
     bool leaf_limits = false;
 
     // Whether every tree is allowed, so that U and V are one.

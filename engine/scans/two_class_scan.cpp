@@ -11,13 +11,13 @@
 // rise by no more than those of class 1, and these two counts do not depend on the order inside the block.
 // While neither can pass the extremes found so far, in any lane on either side, only the counts are needed.
 // They fit bytes, so both classes share one register: one addition per sample for 32 thresholds.
-#include "terminal/two_class_scan.hpp"
+#include "scans/two_class_scan.hpp"
 
 #include <algorithm>
 #include <vector>
 
-#include "terminal/fitting_scanner.hpp"
-#include "terminal/two_class_extremes.hpp"
+#include "scans/fitting_scanner.hpp"
+#include "scans/two_class_extremes.hpp"
 
 namespace codt {
 

@@ -2,15 +2,15 @@
 // w counts as w samples. Weights are whole numbers, so integers hold them: of 16 bits where the weight of all
 // samples of the subset fits, else of 32, else of 64 (any weights there are), with 32, 16 or 8 thresholds at
 // once.
-#include "terminal/weighted_two_class_scan.hpp"
+#include "scans/weighted_two_class_scan.hpp"
 
 #include <cstdlib>
 #include <vector>
 
 #include "common/buffer.hpp"
-#include "terminal/fitting_scanner.hpp"
-#include "terminal/lane_rows.hpp"
-#include "terminal/two_class_extremes.hpp"
+#include "scans/fitting_scanner.hpp"
+#include "scans/lane_rows.hpp"
+#include "scans/two_class_extremes.hpp"
 
 namespace codt {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <span>
 
-#include "terminal/scanner.hpp"
+#include "scans/scanner.hpp"
 
 namespace codt {
 

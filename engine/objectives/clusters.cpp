@@ -1,4 +1,4 @@
-#include "bounds/clustering.hpp"
+#include "objectives/clusters.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -36,7 +36,7 @@ class RangeError {
     std::vector<double> square_;
 };
 
-// The same of weighted numbers, by prefix sums of w, w y and w y^2.
+// Squared error of weighted numbers sorted[i..j), by prefix sums of w, w y and w y^2.
 class WeightedRangeError {
  public:
     WeightedRangeError(std::span<const double> sorted, std::span<const double> weights)
@@ -165,16 +165,6 @@ std::vector<double> frequent_class_losses(std::vector<double> class_counts, std:
         if (rest <= 0) break;
     }
     return losses;
-}
-
-ClusteringBound clustering_bound(std::span<const double> losses, std::uint32_t leaves, double lambda) {
-    // Trees with one leaf more than the losses tell of, and no loss at all.
-    double split = leaves > losses.size()
-                       ? static_cast<double>(std::max<std::size_t>(1, losses.size())) * lambda
-                       : std::numeric_limits<double>::infinity();
-    for (std::size_t k = 1; k < losses.size(); ++k)
-        split = std::min(split, static_cast<double>(k) * lambda + losses[k]);
-    return {losses.empty() ? std::min(0.0, split) : std::min(losses[0], split), split};
 }
 
 }  // namespace codt

@@ -28,9 +28,9 @@
 
 #include "common/stop.hpp"
 #include "data/subset.hpp"
-#include "terminal/blocks.hpp"
-#include "terminal/dispatch.hpp"
-#include "terminal/scanner.hpp"
+#include "scans/blocks.hpp"
+#include "scans/dispatch.hpp"
+#include "scans/scanner.hpp"
 
 namespace codt {
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "terminal/scan_driver.hpp"
+#include "scans/scan_driver.hpp"
 
 namespace codt {
 

@@ -3,7 +3,7 @@
 #include <memory>
 #include <span>
 
-#include "terminal/scanner.hpp"
+#include "scans/scanner.hpp"
 
 namespace codt {
 

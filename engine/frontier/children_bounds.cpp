@@ -2,7 +2,7 @@
 // together of the node.
 #include <algorithm>
 
-#include "search/children.hpp"
+#include "frontier/children.hpp"
 
 namespace codt {
 

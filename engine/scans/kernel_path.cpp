@@ -1,6 +1,6 @@
 // Which of the compiled instruction sets this processor can run.
-#include "terminal/lanes.hpp"
-#include "terminal/scanner.hpp"
+#include "scans/lanes.hpp"
+#include "scans/scanner.hpp"
 
 namespace codt {
 

@@ -19,15 +19,15 @@
 //
 // Blocks are ruled out by the two bounds of squared_error_blocks.hpp, the slack added to the reach. In the
 // hexagon k is no whole number: it is off by up to 5 u n, so that k (n - k) is off by less than 16 u n^2.
-#include "terminal/squared_error_brackets.hpp"
+#include "scans/squared_error_brackets.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <vector>
 
-#include "terminal/lane_rows.hpp"
-#include "terminal/squared_error_blocks.hpp"
+#include "scans/lane_rows.hpp"
+#include "scans/squared_error_blocks.hpp"
 
 namespace codt {
 

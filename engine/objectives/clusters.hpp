@@ -1,0 +1,26 @@
+// The loss if samples could be partitioned freely into k groups, ignoring which splits exist: what objectives
+// tell the clustering lower bound (bounds/lower_bounds.hpp).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace codt {
+
+// The least sum of squared errors of k = 1..count clusters of numbers sorted ascending: exact
+// one-dimensional k-means by dynamic programming, divide and conquer over the monotone split points.
+std::vector<double> k_means_losses(std::span<const double> sorted, std::uint32_t count);
+
+// The least weighted sum of squared errors, with a weight above zero for every number.
+std::vector<double> k_means_losses(std::span<const double> sorted, std::span<const double> weights,
+                                   std::uint32_t count);
+
+// The least weighted sum of absolute distances to each cluster's median.
+std::vector<double> k_median_losses(std::span<const double> sorted, std::span<const double> weights,
+                                    std::uint32_t count);
+
+// n less the k most frequent of the class counts, for k = 1..count.
+std::vector<double> frequent_class_losses(std::vector<double> class_counts, std::uint32_t count);
+
+}  // namespace codt

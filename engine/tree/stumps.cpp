@@ -1,0 +1,59 @@
+#include "tree/stumps.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+namespace codt {
+
+StumpValue best_stump_value(const Objective& objective, const Subset& subset,
+                            const SearchSettings& settings) {
+    const double leaf = objective.leaf_loss(subset);
+    double free = leaf, best = leaf;
+    std::vector<double> left, right;
+    for (std::uint32_t f = 0; f < subset.features() && best > settings.lambda; ++f) {
+        if (subset.groups(f) < 2) continue;
+        const auto possible = objective.leaf_limits().thresholds(subset, f);
+        objective.all_leaf_losses(subset, f, left, right);
+        for (std::uint32_t t = 0; t < subset.thresholds(f); ++t) {
+            const double loss = left[t] + right[t] + settings.lambda;
+            free = std::min(free, loss);
+            if (possible.contain(t)) best = std::min(best, loss);
+        }
+    }
+    return {free, settings.best_allowed(leaf, best)};
+}
+
+double leaf_loss_of_rows(const Objective& objective, const Dataset& data,
+                         std::span<const std::uint32_t> rows) {
+    // With an infinite penalty nothing is better than a leaf.
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    return objective.best_stump(data, rows, infinity, infinity).objective;
+}
+
+Objective::Stump best_allowed_stump(const Objective& objective, const Dataset& data,
+                                    std::span<const std::uint32_t> rows, const SearchSettings& settings,
+                                    double enough) {
+    const Objective::Stump stump = objective.best_stump(data, rows, settings.lambda, enough);
+    if (!stump.splits || settings.min_decrease <= 0) return stump;
+    const double leaf = leaf_loss_of_rows(objective, data, rows);
+    if (settings.allows(leaf, stump.objective)) return stump;
+    return {leaf, false, 0, 0.0};
+}
+
+double objective_of(const SolutionNode& tree, const Dataset& data, std::span<const std::uint32_t> rows,
+                    const Objective& objective, const SearchSettings& settings) {
+    switch (tree.kind) {
+        case SolutionNode::Kind::leaf:
+            return leaf_loss_of_rows(objective, data, rows);
+        case SolutionNode::Kind::stump:
+            return best_allowed_stump(objective, data, rows, settings, tree.objective).objective;
+        case SolutionNode::Kind::split:
+            break;
+    }
+    const auto parted = data.part(tree.feature, tree.threshold, rows);
+    return settings.lambda + objective_of(*tree.left, data, parted.left, objective, settings) +
+           objective_of(*tree.right, data, parted.right, objective, settings);
+}
+
+}  // namespace codt

@@ -1,0 +1,36 @@
+// The best trees of depth at most one, and the objective of a tree in which such trees stand at the bottom
+// (see solution.hpp): as the search computes them, from the data alone.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "data/subset.hpp"
+#include "objectives/objective.hpp"
+#include "rules/settings.hpp"
+#include "tree/solution.hpp"
+
+namespace codt {
+
+// The best tree of depth at most one on a subproblem: of all, and of those that are allowed.
+struct StumpValue {
+    double free = 0;
+    double allowed = 0;
+};
+StumpValue best_stump_value(const Objective& objective, const Subset& subset, const SearchSettings& settings);
+
+// The loss of a leaf that holds some rows, in internal units, as the search computes it: the reported one may
+// differ from it by rounding, and two trees must not seem to differ because of that.
+double leaf_loss_of_rows(const Objective& objective, const Dataset& data,
+                         std::span<const std::uint32_t> rows);
+
+// The best tree of depth at most one on some rows that is allowed; `enough` as in Objective::best_stump.
+Objective::Stump best_allowed_stump(const Objective& objective, const Dataset& data,
+                                    std::span<const std::uint32_t> rows, const SearchSettings& settings,
+                                    double enough);
+
+// The objective of a tree on some rows, in internal units, as the search computes it.
+double objective_of(const SolutionNode& tree, const Dataset& data, std::span<const std::uint32_t> rows,
+                    const Objective& objective, const SearchSettings& settings);
+
+}  // namespace codt
