@@ -17,7 +17,6 @@
 #include "bindings/names.hpp"
 #include "bindings/poll.hpp"
 #include "bindings/scans.hpp"
-#include "objectives/registry.hpp"
 #include "search/problem.hpp"
 #include "search/search.hpp"
 
@@ -27,8 +26,6 @@ namespace codt::bindings {
 
 namespace {
 
-// Deeper trees than this have more leaves than any data set has rows.
-constexpr std::uint32_t deepest = 64;
 constexpr std::int64_t most_threads = 1024;
 
 class PySearch {
@@ -45,26 +42,15 @@ class PySearch {
         const std::size_t rows = x.shape(0);
         const std::size_t columns = x.shape(1);
         check_features(x);
-        const Targets targets =
-            targets_from(x, y, {task, n_classes, weights, costs, min_leaf_samples, min_leaf_weight});
+        const Targets targets = targets_from(x, y, {task, n_classes, weights, costs});
         const std::string name = objective_from(objective_name, targets);
-        if (max_depth < 0 || max_depth > deepest)
-            refuse("max_depth: expected 0 to 64, got " + std::to_string(max_depth));
         if (!(penalty >= 0) || !std::isfinite(penalty))
             refuse("penalty: expected a finite number of at least 0, got " + std::to_string(penalty));
-        if (max_leaves && *max_leaves < 1)
-            refuse("max_leaves: expected at least 1, got " + std::to_string(*max_leaves));
-        if (!(min_decrease >= 0) || !std::isfinite(min_decrease))
-            refuse("min_decrease: expected a finite number of at least 0, got " +
-                   std::to_string(min_decrease));
 
         SearchOptions options;
-        options.max_depth = static_cast<std::uint32_t>(max_depth);
-        if (max_leaves)  // no tree has more leaves than rows
-            options.max_leaves = static_cast<std::uint32_t>(
-                std::min<std::size_t>(static_cast<std::size_t>(*max_leaves), rows));
+        options.rules =
+            rules_from(targets, {max_depth, max_leaves, min_decrease, min_leaf_samples, min_leaf_weight});
         options.penalty = penalty;
-        options.min_decrease = min_decrease;
         options.strategy = strategy_from(strategy, "strategy", held_);
         options.depth_two_strategy = strategy_from(depth_two_strategy, "depth_two_strategy", held_);
         options.terminal = terminal_from(terminal);
@@ -74,15 +60,7 @@ class PySearch {
         options.seed = seed;
         options.log_expansions = log_expansions;
         options.primal = primal;
-        if (memory_limit) {
-            options.memory_limit = *memory_limit;
-            // The sorted data, the view of all rows, and one thread's workspace.
-            const std::size_t least = 3 * rows * columns * sizeof(std::uint32_t) + 8 * rows +
-                                      Worker::bytes(rows, columns, *make_objective(name, targets));
-            if (*memory_limit < static_cast<std::int64_t>(least))
-                refuse("memory_limit: " + std::to_string(*memory_limit) + " bytes are less than the " +
-                       std::to_string(least) + " that a search on these data needs to begin");
-        }
+        if (memory_limit) options.memory_limit = *memory_limit;
 
         features_ = columns;
         const std::span<const double> values(x.data(), rows * columns);
@@ -92,7 +70,8 @@ class PySearch {
         {
             nb::gil_scoped_release unlocked;
             try {
-                Problem problem = make_problem(name, values, targets, merge_rows, &stop);
+                Problem problem = make_problem(
+                    name, values, targets, {merge_rows, options.rules.leaves, options.memory_limit}, &stop);
                 search_ = std::make_unique<Search>(std::move(problem.data), std::move(problem.objective),
                                                    std::move(options), &stop);
             } catch (const Stopped&) {

@@ -38,8 +38,9 @@ nb::dict scan_sides(const Matrix& x, const Values& y, const std::string& task, s
                     double penalty, std::uint32_t feature, const std::vector<std::uint32_t>& thresholds,
                     const Matrix& known, const std::string& kernel, bool bounds) {
     check_features(x);
-    const Targets targets = targets_from(x, y, {task, n_classes, {}, {}, 1, 0.0});
-    const Problem problem = make_problem(objective_from("", targets), {x.data(), x.size()}, targets, false);
+    const Targets targets = targets_from(x, y, {task, n_classes, {}, {}});
+    const Problem problem =
+        make_problem(objective_from("", targets), {x.data(), x.size()}, targets, {.merge_rows = false});
     const Objective& objective = *problem.objective;
     const Subset subset(*problem.data);
     check_thresholds(subset, feature, thresholds);

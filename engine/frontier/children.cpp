@@ -32,10 +32,11 @@ void Children::reset(const SearchSettings& settings, const Strategy& strategy, c
     first_of_track_.assign(std::size_t{subset.features()} * shares_.count(), none);
     split_lower_ = split_lower;
     possible_.clear();
-    outermost_.assign(settings.leaf_limits ? first_of_track_.size() : 0, {});
+    const LeafLimits& limits = settings.rules.leaves;
+    outermost_.assign(limits.any() ? first_of_track_.size() : 0, {});
     for (std::uint32_t f = 0; f < subset.features(); ++f) {
-        const auto possible = objective.leaf_limits().thresholds(subset, f);
-        if (settings.leaf_limits) possible_.push_back(possible);
+        const auto possible = limits.thresholds(subset, f);
+        if (limits.any()) possible_.push_back(possible);
         if (possible.first >= possible.end) continue;
         const double lower = feature_lower.empty() ? split_lower : std::max(split_lower, feature_lower[f]);
         for (std::uint32_t share = 0; share < shares_.count(); ++share) {

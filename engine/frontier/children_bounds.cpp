@@ -27,14 +27,14 @@ void Children::feature_lower(std::vector<double>& lower) const {
 }
 
 double Children::free_lower() {
-    double least = settings_->leaf_limits ? std::min(closed_free_, forbidden_lower()) : closed_free_;
+    double least = settings_->rules.leaves.any() ? std::min(closed_free_, forbidden_lower()) : closed_free_;
     for (const Slot slot : by_lower_.slots()) least = std::min(least, (*this)[slot].free_lower);
     return least;
 }
 
 void Children::evaluate(std::uint32_t track, const std::vector<EvaluatedSplit>& splits, double cutoff,
                         const double* objectives) {
-    if (settings_->leaf_limits)
+    if (settings_->rules.leaves.any())
         for (const EvaluatedSplit& split : splits) note_evaluated(track, split);
     const bool shrink = settings_->bounds.neighborhood;
     const auto bound_of = [&](const EvaluatedSplit& split) {
@@ -101,7 +101,7 @@ void Children::raise(Slot slot, double lower, double left_free, double right_fre
     child.free_lower = std::max(child.free_lower, settings_->lambda + child.split.sum());
     child.lower = std::max({child.lower, child.free_lower, lower});
     child.heuristic = heuristic;
-    if (settings_->leaf_limits) note_evaluated(child.track, child.split);
+    if (settings_->rules.leaves.any()) note_evaluated(child.track, child.split);
     if (by_lower_.contains(slot)) update(slot);
     if (!settings_->bounds.similarity()) return;
     const Slot beside[2] = {child.previous, child.next};

@@ -19,9 +19,9 @@ GreedyTree grow_greedy(const Dataset& data, const Objective& objective, const Su
         std::vector<std::uint32_t> scratch;
         subset.split(order.best_feature, order.best_threshold, sides[0], sides[1], scratch);
         for (int s = 0; s < 2; ++s)
-            trees[s] =
-                grow_greedy(data, objective, sides[s], order_features(objective, sides[s], false, stop),
-                            budget.of_side(s, left_leaves).on(sides[s].size()), settings, stop);
+            trees[s] = grow_greedy(data, objective, sides[s],
+                                   order_features(objective, settings.rules.leaves, sides[s], false, stop),
+                                   budget.of_side(s, left_leaves).on(sides[s].size()), settings, stop);
     }
     const double total = trees[0].objective + trees[1].objective + settings.lambda;
     if (total >= leaf.objective || !settings.allows(leaf.objective, total)) return leaf;

@@ -193,13 +193,13 @@ class AbsoluteError final : public Objective {
         }
     }
 
-    Stump best_stump(const Dataset& data, std::span<const std::uint32_t> rows, double lambda,
-                     double enough) const override {
+    Stump best_stump(const Dataset& data, std::span<const std::uint32_t> rows, const LeafLimits& limits,
+                     double lambda, double enough) const override {
         std::vector<std::uint8_t> here(data.samples(), 0);
         for (const std::uint32_t row : rows) here[row] = 1;
         SortedRows sorted(data_, data_.y.size());
         sorted.reset(data_.sorted(rows));
-        const LeafLimits::Load load = leaf_limits().load(rows);
+        const LeafLimits::Load load = limits.load(rows);
         Stump best;
         best.objective = sorted.whole();
         std::vector<std::uint32_t> order;
@@ -211,10 +211,10 @@ class AbsoluteError final : public Objective {
             const auto ranks = data.ranks(f);
             LeafLimits::Load before;
             for (std::size_t i = 1; i < order.size(); ++i) {
-                leaf_limits().add(order[i - 1], before);
+                limits.add(order[i - 1], before);
                 const std::uint32_t below = ranks[order[i - 1]], above = ranks[order[i]];
                 if (below == above) continue;
-                if (!leaf_limits().enough(before) || !leaf_limits().enough(load - before)) continue;
+                if (!limits.enough(before) || !limits.enough(load - before)) continue;
                 const double objective = sorted.before[i] + sorted.behind[i] + lambda;
                 if (objective < best.objective)
                     best = {objective, true, f, data.threshold_between(f, below, above)};

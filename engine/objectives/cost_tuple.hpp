@@ -178,8 +178,8 @@ class CostTupleObjective : public Objective {
         }
     }
 
-    Stump best_stump(const Dataset& data, std::span<const std::uint32_t> rows, double lambda,
-                     double enough) const override {
+    Stump best_stump(const Dataset& data, std::span<const std::uint32_t> rows, const LeafLimits& limits,
+                     double lambda, double enough) const override {
         const std::size_t width = cost_.size();
         std::vector<double> total(width, 0.0), left(width), right(width);
         std::vector<std::uint8_t> here(data.samples(), 0);
@@ -187,8 +187,8 @@ class CostTupleObjective : public Objective {
             cost_.add(row, total.data());
             here[row] = 1;
         }
-        const bool limited = leaf_limits().any();
-        const LeafLimits::Load load = limited ? leaf_limits().load(rows) : LeafLimits::Load{};
+        const bool limited = limits.any();
+        const LeafLimits::Load load = limited ? limits.load(rows) : LeafLimits::Load{};
         Stump best;
         best.objective = cost_.loss(total.data());
         for (std::uint32_t f = 0; f < data.features(); ++f) {
@@ -201,14 +201,14 @@ class CostTupleObjective : public Objective {
             for (const std::uint32_t row : data.order(f)) {
                 if (!here[row]) continue;
                 if (any && ranks[row] != last &&
-                    (!limited || (leaf_limits().enough(before) && leaf_limits().enough(load - before)))) {
+                    (!limited || (limits.enough(before) && limits.enough(load - before)))) {
                     for (std::size_t c = 0; c < width; ++c) right[c] = total[c] - left[c];
                     const double objective = cost_.loss(left.data()) + cost_.loss(right.data()) + lambda;
                     if (objective < best.objective)
                         best = {objective, true, f, data.threshold_between(f, last, ranks[row])};
                 }
                 cost_.add(row, left.data());
-                if (limited) leaf_limits().add(row, before);
+                if (limited) limits.add(row, before);
                 last = ranks[row];
                 any = true;
             }

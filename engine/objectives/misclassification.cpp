@@ -60,9 +60,9 @@ class Misclassification final : public CostTupleObjective<ClassCount> {
         }
     }
 
-    Stump best_stump(const Dataset& data, std::span<const std::uint32_t> rows, double lambda,
-                     double enough) const override {
-        if (leaf_limits().any()) return CostTupleObjective::best_stump(data, rows, lambda, enough);
+    Stump best_stump(const Dataset& data, std::span<const std::uint32_t> rows, const LeafLimits& limits,
+                     double lambda, double enough) const override {
+        if (limits.any()) return CostTupleObjective::best_stump(data, rows, limits, lambda, enough);
         return best_class_stump(data, rows, cost().labels, cost().classes, lambda, enough);
     }
 

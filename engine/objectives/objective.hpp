@@ -9,7 +9,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "data/subset.hpp"
@@ -21,9 +20,6 @@ namespace codt {
 class Objective {
  public:
     virtual ~Objective() = default;
-
-    const LeafLimits& leaf_limits() const { return leaf_limits_; }
-    void set_leaf_limits(LeafLimits limits) { leaf_limits_ = std::move(limits); }
 
     // Loss of the best leaf for these samples.
     virtual double leaf_loss(const Subset& subset) const = 0;
@@ -50,10 +46,10 @@ class Objective {
         std::uint32_t feature = 0;
         double threshold = 0;
     };
-    // `enough` is an objective that is known to be attained, or less: the search may end with the first that
-    // is not above it.
-    virtual Stump best_stump(const Dataset& data, std::span<const std::uint32_t> rows, double lambda,
-                             double enough) const = 0;
+    // Its leaves keep to `limits`. `enough` is an objective that is known to be attained, or less: the search
+    // may end with the first that is not above it.
+    virtual Stump best_stump(const Dataset& data, std::span<const std::uint32_t> rows,
+                             const LeafLimits& limits, double lambda, double enough) const = 0;
 
     // For primal heuristics: what each of `rows` would add to the loss of the leaf that holds the rows
     // `fitted`. cost is indexed by row of the data set.
@@ -72,8 +68,8 @@ class Objective {
     // as for misclassification.
     virtual void worst_costs(const Subset& subset, std::vector<double>& worst) const = 0;
 
-    // The scan of Alg. 4; one scanner per thread. The leaves of its trees keep to `limits`: those of this
-    // objective or none, which must outlive the scanner.
+    // The scan of Alg. 4; one scanner per thread. The leaves of its trees keep to `limits`, which must
+    // outlive the scanner.
     std::unique_ptr<Scanner> make_scanner(const KernelChoice& kernel, const LeafLimits& limits) const {
         return kernel.takes_many_thresholds() ? make_lane_scanner(kernel.path, limits)
                                               : make_scalar_scanner(limits);
@@ -114,11 +110,8 @@ class Objective {
 
     // The same objective in numbers of a smaller range, for a search that only cares for trees that lose less
     // than `ceiling` (in reported units): those lose what they did, all others still lose at least as much as
-    // the ceiling. Null if there is nothing to gain. The limits on leaves are set by the caller.
+    // the ceiling. Null if there is nothing to gain.
     virtual std::unique_ptr<Objective> within(double) const { return nullptr; }
-
- private:
-    LeafLimits leaf_limits_;
 };
 
 }  // namespace codt

@@ -1,7 +1,12 @@
 #include "objectives/targets.hpp"
 
+#include <memory>
+#include <numeric>
 #include <stdexcept>
 #include <string>
+#include <utility>
+
+#include "objectives/whole_units.hpp"
 
 namespace codt {
 
@@ -16,6 +21,22 @@ std::vector<std::uint16_t> class_codes(const Targets& targets) {
         codes.push_back(code);
     }
     return codes;
+}
+
+// Weights are summed as whole numbers, so that it does not depend on the order whether a leaf holds enough.
+// What is short of the limit by rounding alone is enough.
+LeafLimits leaf_limits(const Targets& targets, std::uint32_t samples, double weight) {
+    LeafLimits limits;
+    limits.samples = samples;
+    if (weight > 0) {
+        std::vector<double> weights(targets.rows());
+        for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = targets.weight(i);
+        WholeNumbers whole = in_whole_units(weights, std::accumulate(weights.begin(), weights.end(), 0.0));
+        limits.weight = weight / whole.unit * (1 - 1e-12);
+        limits.own_weights = std::make_shared<const std::vector<double>>(std::move(whole.values));
+        limits.weights = *limits.own_weights;
+    }
+    return limits;
 }
 
 }  // namespace codt

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "rules/leaf_limits.hpp"
+
 namespace codt {
 
 struct Targets {
@@ -13,8 +15,6 @@ struct Targets {
     std::uint32_t outputs = 1;        // columns of y
     std::span<const double> weights;  // one a row, above zero; empty: all are one
     std::span<const double> costs;    // rows x classes: of predicting a class; only some objectives have them
-    std::uint32_t min_leaf_samples = 1;
-    double min_leaf_weight = 0;
 
     std::size_t rows() const { return y.size() / outputs; }
     double weight(std::size_t row) const { return weights.empty() ? 1.0 : weights[row]; }
@@ -27,5 +27,8 @@ inline constexpr double least_weighted_square = 0x1p-965;
 
 // The class codes, checked.
 std::vector<std::uint16_t> class_codes(const Targets& targets);
+
+// Leaves that hold at least so many samples and so much weight.
+LeafLimits leaf_limits(const Targets& targets, std::uint32_t samples, double weight);
 
 }  // namespace codt

@@ -40,7 +40,8 @@ std::optional<GreedyTree> PrimalHeuristic::step(const GreedyTree& incumbent, Wor
     if (!started_) {
         started_ = true;
         const Subset all(*data_);
-        GreedyTree tree = grow(all, order_features(*objective_, all, false), budget_, worker, stop);
+        GreedyTree tree =
+            grow(all, order_features(*objective_, settings_.rules.leaves, all, false), budget_, worker, stop);
         if (!stop.reached() && tree.objective < incumbent.objective) return tree;
         return std::nullopt;
     }
@@ -102,16 +103,17 @@ GreedyTree PrimalHeuristic::split(const Subset& subset, std::uint32_t feature, s
 GreedyTree PrimalHeuristic::rebuild(const SolutionNode* node, const Subset& subset, const Budget& budget,
                                     Worker& worker, StopCondition& stop) const {
     const double leaf = objective_->leaf_loss(subset);
-    if (budget.depth == 0 || leaf <= settings_.lambda || !objective_->leaf_limits().can_split(subset) ||
+    if (budget.depth == 0 || leaf <= settings_.lambda || !settings_.rules.leaves.can_split(subset) ||
         stop.reached())
         return {leaf, leaf_solution()};
     if (budget.depth > 2 && node && node->kind == SolutionNode::Kind::split) {
         const std::uint32_t groups = subset.groups_up_to(*data_, node->feature, node->threshold);
-        if (groups > 0 && objective_->leaf_limits().thresholds(subset, node->feature).contain(groups - 1))
+        if (groups > 0 && settings_.rules.leaves.thresholds(subset, node->feature).contain(groups - 1))
             return split(subset, node->feature, groups - 1, budget, node->left.get(), node->right.get(),
                          worker, stop);
     }
-    return grow(subset, order_features(*objective_, subset, false), budget, worker, stop);
+    return grow(subset, order_features(*objective_, settings_.rules.leaves, subset, false), budget, worker,
+                stop);
 }
 
 // --- moves
@@ -144,7 +146,7 @@ std::optional<GreedyTree> PrimalHeuristic::alternate(const GreedyTree& incumbent
         for (std::uint32_t f = 0; f < place.subset.features(); ++f) {
             const auto order = place.subset.order(f);
             const auto ends = place.subset.group_end(f);
-            const auto possible = objective_->leaf_limits().thresholds(place.subset, f);
+            const auto possible = settings_.rules.leaves.thresholds(place.subset, f);
             double sum = all_right;
             std::uint32_t k = 0;
             for (std::uint32_t i = 0; i + 1 < ends.size(); ++i) {
@@ -210,13 +212,13 @@ std::optional<GreedyTree> PrimalHeuristic::excursion(const GreedyTree& incumbent
     const auto& path = paths[random_.next() % paths.size()];
     const Place place = go_to(incumbent.solution, path);
     if (place.budget.depth == 0) return std::nullopt;  // a leaf, and no leaves to spare
-    const FeatureOrder order = order_features(*objective_, place.subset, false);
+    const FeatureOrder order = order_features(*objective_, settings_.rules.leaves, place.subset, false);
     // A feature of good rank, most often one of the first three, and its best threshold, one near it, or any.
     std::uint32_t rank = 0;
     while (rank + 1 < place.subset.features() && random_.uniform() < 0.6) ++rank;
     std::uint32_t feature = 0;
     while (order.rank[feature] != rank) ++feature;
-    const auto possible = objective_->leaf_limits().thresholds(place.subset, feature);
+    const auto possible = settings_.rules.leaves.thresholds(place.subset, feature);
     if (possible.first >= possible.end) return std::nullopt;
     const std::uint32_t count = possible.end - possible.first;
     std::uint32_t threshold = possible.first + static_cast<std::uint32_t>(random_.next() % count);

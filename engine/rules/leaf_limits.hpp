@@ -1,5 +1,4 @@
-// The least that a leaf must hold: a number of samples, a weight. They restrict the trees, not the loss, but
-// all who ask an objective for losses need them, so an objective carries them.
+// The least that a leaf must hold: a number of samples, a weight.
 //
 // A split is possible where both sides hold enough: on a sorted feature that is one range of thresholds, so
 // open intervals begin as that range and no other tree is ever looked at. The root may always be a leaf.
@@ -7,7 +6,7 @@
 // What this does to the bounds: look-ahead and clustering bound all trees, and so those that are left. The
 // subset monotonicity of the paper fails, as more samples allow more splits, and with it every similarity
 // bound that rests on it. But all of them hold for the optimum without these limits, which is never larger.
-// So, as for a least decrease (rules/settings.hpp), every subproblem has a bound on that "free" optimum as
+// So, as for a least decrease (settings.hpp), every subproblem has a bound on that "free" optimum as
 // well, and neighbours bound each other by it. Thresholds at which one side would not hold enough are never
 // split at, but the free optimum may be there: what their nearest evaluated threshold says of them is part of
 // its bound (Children::forbidden_lower). In the depth-two terminal case the plain scan finds the free optimum
@@ -17,6 +16,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -26,8 +26,9 @@ namespace codt {
 
 struct LeafLimits {
     std::uint32_t samples = 1;
-    double weight = 0;            // none if zero
-    std::vector<double> weights;  // of every row, if there is a least weight
+    double weight = 0;                                       // none if zero
+    std::span<const double> weights;                         // of every row, if there is a least weight
+    std::shared_ptr<const std::vector<double>> own_weights;  // what `weights` refers to
 
     bool any() const { return samples > 1 || weight > 0; }
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "rules/tree_rules.hpp"
+
 namespace codt {
 
 // A proof should tell apart trees whose objectives differ by more than this part of the best one, in spite of
@@ -29,27 +31,24 @@ struct SearchSettings {
     bool whole = false;    // all objectives are whole numbers
     BoundSwitches bounds;
 
-    // A node may be split only where the objective of its subtree, loss and penalties, is lower than the loss
-    // of the node as a leaf by at least this. (Without the penalties the best subtree of a node could keep
-    // the node above from being split where a worse one would not.)
+    // Which trees are allowed; the least decrease in the objective's internal unit. A node may be split only
+    // where the objective of its subtree, loss and penalties, is lower than the loss of the node as a leaf by
+    // at least that. (Without the penalties the best subtree of a node could keep the node above from being
+    // split where a worse one would not.)
     //
     // Let U be the optimum of a subproblem without this rule and V the one with it: V is the least of
     // lambda + V_left + V_right if that is allowed, else the loss of the leaf, and U <= V. Taking a sample
     // away can make a split worth less, adding one can too, so V neither falls nor rises with the samples and
     // no similarity bound (bounds/similarity.hpp) holds for it. All of them hold for U; so every subproblem
     // has a bound on U beside the one on V ("free": without the rule), neighbours are bounded by those, and
-    // what bounds U bounds V. Look-ahead and clustering bound all trees, so they bound U as well.
-    double min_decrease = 0;
-
-    // Whether leaves must hold enough (rules/leaf_limits.hpp): U is the optimum without that, too.
-    bool leaf_limits = false;
-
-    // Whether every tree is allowed, so that U and V are one.
-    bool free() const { return min_decrease <= 0 && !leaf_limits; }
+    // what bounds U bounds V. Look-ahead and clustering bound all trees, so they bound U as well. Where
+    // leaves must hold enough (leaf_limits.hpp), U is the optimum without that, too; where all trees are
+    // allowed, U and V are one.
+    TreeRules rules;
 
     // What misses the decrease by less than the tolerance is allowed; whole numbers are compared exactly.
     bool allows(double leaf_loss, double split) const {
-        return min_decrease <= 0 || leaf_loss - split >= min_decrease - tolerance;
+        return rules.min_decrease <= 0 || leaf_loss - split >= rules.min_decrease - tolerance;
     }
     // The optimum of a node, given that of the trees that split.
     double best_allowed(double leaf_loss, double split) const {
@@ -57,8 +56,9 @@ struct SearchSettings {
     }
     // Splits of which no more is known than a bound this high (less the tolerance) are not allowed.
     double split_cutoff(double leaf_loss) const {
-        if (min_decrease <= 0) return std::numeric_limits<double>::infinity();
-        return whole ? leaf_loss - std::ceil(min_decrease) + 1 : leaf_loss - min_decrease + 3 * tolerance;
+        const double least = rules.min_decrease;
+        if (least <= 0) return std::numeric_limits<double>::infinity();
+        return whole ? leaf_loss - std::ceil(least) + 1 : leaf_loss - least + 3 * tolerance;
     }
     // What a bound on the trees that split says of the node's optimum beside its leaf.
     double bound_by_splits(double leaf_loss, double splits) const {

@@ -78,7 +78,7 @@ void Search::refresh_bound(OrNode& node) {
     const double splits = std::min(node.children.closed_lower(), node.children.min_lower());
     node.lower =
         std::max(node.lower, std::min(node.incumbent, settings_.bound_by_splits(node.leaf_loss, splits)));
-    node.free_lower = settings_.free()
+    node.free_lower = settings_.rules.free()
                           ? node.lower
                           : std::max(node.free_lower, std::min(node.leaf_loss, node.children.free_lower()));
     CODT_CHECK(node.lower <= node.incumbent + settings_.tolerance);

@@ -89,7 +89,7 @@ void Search::cancel(const Job& job) {
 // Whether what is known of the features of the sides of a node's splits holds for their neighbours (see
 // FeatureBounds): all trees are allowed. Sides of depth one are solved at once.
 bool Search::shares_feature_bounds(const OrNode& node) const {
-    return node.budget.depth > 2 && !node.budget.limited() && settings_.free() &&
+    return node.budget.depth > 2 && !node.budget.limited() && settings_.rules.free() &&
            settings_.bounds.neighborhood;
 }
 
@@ -170,7 +170,7 @@ bool Search::solve_sides(const Job& job, Worker& worker, AndNode& result, StopCo
             return false;
         for (int side = 0; side < 2; ++side)
             stump[side] = node.budget.of_side(side, job.left_leaves).leaves > 1;
-        if (node.budget.limited() || settings_.min_decrease > 0)
+        if (node.budget.limited() || settings_.rules.min_decrease > 0)
             objective_->leaf_losses(node.subset, job.feature, job.threshold, leaves[0], leaves[1]);
     }
     for (int side = 0; side < 2; ++side) {
@@ -219,7 +219,7 @@ void Search::prepare(OrNode& node) const {
         node.lower = node.free_lower = node.incumbent;
         return;
     }
-    if (!objective_->leaf_limits().can_split(node.subset)) {
+    if (!settings_.rules.leaves.can_split(node.subset)) {
         node.complete = true;
         node.free_lower = std::min(node.leaf_loss, std::max(node.lower, settings_.lambda));
         node.lower = node.incumbent;
@@ -235,7 +235,8 @@ void Search::prepare(OrNode& node) const {
         return;
     }
     if (&node != &root_)
-        node.order = order_features(*objective_, node.subset, options_.strategy.needs_discrepancy());
+        node.order = order_features(*objective_, settings_.rules.leaves, node.subset,
+                                    options_.strategy.needs_discrepancy());
 }
 
 // One interval per feature and share of the leaves.

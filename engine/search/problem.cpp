@@ -1,7 +1,10 @@
 #include "search/problem.hpp"
 
+#include <stdexcept>
+
 #include "data/equal_rows.hpp"
 #include "objectives/registry.hpp"
+#include "terminal/worker.hpp"
 
 namespace codt {
 
@@ -10,18 +13,29 @@ namespace {
 // Fewer are searched in no time.
 constexpr std::uint32_t least_rows = 200;
 
-bool may_merge(const std::string& objective, const Targets& targets) {
-    return objective == "misclassification" && targets.min_leaf_samples <= 1 &&
-           targets.min_leaf_weight <= 0 && targets.rows() >= least_rows;
+bool may_merge(const std::string& objective, const Targets& targets, const LeafLimits& limits) {
+    return objective == "misclassification" && !limits.any() && targets.rows() >= least_rows;
+}
+
+void check_memory(std::int64_t limit, std::size_t rows, std::size_t columns, const Objective& objective) {
+    // The sorted data, the view of all rows, and one thread's workspace.
+    const std::size_t least =
+        3 * rows * columns * sizeof(std::uint32_t) + 8 * rows + Worker::bytes(rows, columns, objective);
+    if (limit < static_cast<std::int64_t>(least))
+        throw std::invalid_argument("memory_limit: " + std::to_string(limit) + " bytes are less than the " +
+                                    std::to_string(least) + " that a search on these data needs to begin");
 }
 
 }  // namespace
 
-Problem make_problem(const std::string& objective, std::span<const double> x, const Targets& targets,
-                     bool merge, StopCondition* stop) {
+Problem make_problem(const std::string& objective_name, std::span<const double> x, const Targets& targets,
+                     const ProblemOptions& options, StopCondition* stop) {
     const auto rows = static_cast<std::uint32_t>(targets.rows());
-    auto data = std::make_shared<const Dataset>(x, rows, static_cast<std::uint32_t>(x.size() / rows), stop);
-    if (merge && may_merge(objective, targets)) {
+    const auto columns = static_cast<std::uint32_t>(x.size() / rows);
+    auto objective = make_objective(objective_name, targets);
+    check_memory(options.memory_limit, rows, columns, *objective);
+    auto data = std::make_shared<const Dataset>(x, rows, columns, stop);
+    if (options.merge_rows && may_merge(objective_name, targets, options.leaf_limits)) {
         // Scans with weights take up to half as long again for each row: where more are different, no gain.
         if (const auto equal = find_equal_rows(*data, targets.y, rows / 2)) {
             std::vector<double> labels, weights;
@@ -36,7 +50,7 @@ Problem make_problem(const std::string& objective, std::span<const double> x, co
                     make_objective("weighted-misclassification", merged)};
         }
     }
-    return {std::move(data), make_objective(objective, targets)};
+    return {std::move(data), std::move(objective)};
 }
 
 }  // namespace codt

@@ -1,14 +1,17 @@
 // What a search is about: the data and the objective, made of what comes from outside.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 
+#include "common/memory.hpp"
 #include "common/stop.hpp"
 #include "data/dataset.hpp"
 #include "objectives/objective.hpp"
 #include "objectives/targets.hpp"
+#include "rules/leaf_limits.hpp"
 
 namespace codt {
 
@@ -17,10 +20,17 @@ struct Problem {
     std::shared_ptr<const Objective> objective;
 };
 
-// `x` is row-major with as many rows as the targets. With `merge`, equal rows become one row that counts as
-// often, if they are so many that it pays and if the objective is plain misclassification: the loss of every
-// tree stays the same. `stop`, if given, ends the sorting with Stopped.
+struct ProblemOptions {
+    // Equal rows become one row that counts as often, if they are so many that it pays, if the objective is
+    // plain misclassification and if no limit counts what leaves hold: the loss of every tree stays the same.
+    bool merge_rows = true;
+    LeafLimits leaf_limits = {};
+    std::int64_t memory_limit = no_memory_limit;  // bytes
+};
+
+// `x` is row-major with as many rows as the targets. Throws if the limit on memory is too low for a search on
+// these data to begin. `stop`, if given, ends the sorting with Stopped.
 Problem make_problem(const std::string& objective, std::span<const double> x, const Targets& targets,
-                     bool merge = true, StopCondition* stop = nullptr);
+                     const ProblemOptions& options, StopCondition* stop = nullptr);
 
 }  // namespace codt

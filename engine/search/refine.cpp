@@ -44,11 +44,12 @@ double rounding_of_losses(const Objective& objective, std::uint32_t samples, dou
 // Makes the objective the one of this search: the root becomes a leaf, with nothing known of it.
 void Search::set_objective(std::shared_ptr<const Objective> objective) {
     objective_ = std::move(objective);
-    root_.budget = Budget{options_.max_depth, options_.max_leaves}.on(root_.subset.size());
+    root_.budget = options_.rules.budget.on(root_.subset.size());
     root_.leaf_loss = root_.incumbent = objective_->leaf_loss(root_.subset);
     root_.solution = leaf_solution();
     if (options_.whole_search) {
         settings_ = *options_.whole_search;
+        settings_.rules.budget = options_.rules.budget;
     } else {
         settings_ = SearchSettings{};
         settings_.lambda = std::min(options_.penalty / objective_->unit(), beyond_all_losses);
@@ -56,11 +57,11 @@ void Search::set_objective(std::shared_ptr<const Objective> objective) {
             rounding_of_losses(*objective_, root_.subset.size(), root_.leaf_loss, settings_.lambda);
         settings_.whole = objective_->integral() && settings_.tolerance == 0;
         // What is short of the least decrease by rounding of the numbers is enough.
-        const double decrease = std::min(options_.min_decrease / objective_->unit(), beyond_all_losses);
-        settings_.min_decrease =
+        const double decrease = std::min(options_.rules.min_decrease / objective_->unit(), beyond_all_losses);
+        settings_.rules = options_.rules;
+        settings_.rules.min_decrease =
             decrease - std::clamp(2 * objective_->distortion(), 1e-12 * decrease, 1e-9 * decrease);
         settings_.bounds = options_.bounds;
-        settings_.leaf_limits = objective_->leaf_limits().any();
     }
     tolerance_ = 2 * margin() * objective_->unit();
 }
@@ -82,8 +83,9 @@ bool Search::tells_apart(double objective) const {
 // seemed to save enough because of rounding are taken back.
 KeptTree Search::real_incumbent() const {
     const FlatTree tree = read_out(root_.solution, *data_, *objective_, settings_);
-    if (options_.min_decrease <= 0) return {root_.solution, tree.objective(options_.penalty)};
-    return without_idle_splits(tree, options_.penalty, options_.min_decrease);
+    const double decrease = options_.rules.min_decrease;
+    if (decrease <= 0) return {root_.solution, tree.objective(options_.penalty)};
+    return without_idle_splits(tree, options_.penalty, decrease);
 }
 
 // Numbers that tell the incumbent from trees that are nearly as good, where the present ones do not; null if
@@ -93,12 +95,11 @@ std::shared_ptr<const Objective> Search::better_numbers() {
     const double objective = real_incumbent().objective;
     if (objective < least_objective || tells_apart(objective / objective_->unit())) return nullptr;
     // A split that saves enough in one of them must do so in the other, too; and each time must be a gain.
-    const double ceiling = 2 * (objective + options_.min_decrease);
+    const double ceiling = 2 * (objective + options_.rules.min_decrease);
     if (!(ceiling < ceiling_ / 2)) return nullptr;
     std::unique_ptr<Objective> other = objective_->within(ceiling);
     if (!other) return nullptr;
     ceiling_ = ceiling;
-    other->set_leaf_limits(objective_->leaf_limits());
     return other;
 }
 

@@ -15,12 +15,11 @@ namespace {
 
 // Whether every leaf holds as much as it must.
 bool holds_enough(const SolutionNode& node, const std::vector<std::uint32_t>& rows, const Dataset& data,
-                  const Objective& objective) {
-    const LeafLimits& limits = objective.leaf_limits();
+                  const LeafLimits& limits) {
     if (node.kind != SolutionNode::Kind::split) return limits.enough(limits.load(rows));
     const auto parted = data.part(node.feature, node.threshold, rows);
-    return holds_enough(*node.left, parted.left, data, objective) &&
-           holds_enough(*node.right, parted.right, data, objective);
+    return holds_enough(*node.left, parted.left, data, limits) &&
+           holds_enough(*node.right, parted.right, data, limits);
 }
 
 }  // namespace
@@ -46,7 +45,8 @@ void Search::start(StopCondition* stop) {
     root_.memory.set(&memory_, root_.bytes());
     fixed_memory_ = memory_.used();
     if (root_.budget.depth > 0)
-        root_.order = order_features(*objective_, root_.subset, options_.strategy.needs_discrepancy(), stop);
+        root_.order = order_features(*objective_, settings_.rules.leaves, root_.subset,
+                                     options_.strategy.needs_discrepancy(), stop);
     if (options_.primal && root_.budget.depth >= 4) {
         // Copies of parts of the data, and a search below one node: where that is much of the limit, there
         // are none.
@@ -74,12 +74,11 @@ SubtreeSearch Search::subtree_search() const {
     options.refine = false;
     options.log_expansions = false;
     options.memory_limit = no_memory_limit;
-    if (settings_.min_decrease > 0) options.whole_search = &settings_;
+    if (settings_.rules.min_decrease > 0) options.whole_search = &settings_;
     return [data = data_, objective = objective_, options](Subset rows, const Budget& budget,
                                                            const GreedyTree& known, StopCondition& stop) {
         SearchOptions own = options;
-        own.max_depth = budget.depth;
-        own.max_leaves = budget.leaves;
+        own.rules.budget = budget;
         Search search(data, objective, std::move(own), std::move(rows));
         search.offer(known.objective, known.solution);
         search.run(stop, {});
@@ -114,22 +113,23 @@ void Search::offer(double objective, const Solution& solution) {
 }
 
 void Search::offer(const Solution& solution) {
+    const TreeRules& rules = options_.rules;
     const FlatTree tree = read_out(solution, *data_, *objective_, settings_);
     std::vector<std::uint32_t> depth(tree.feature.size(), 0);
     for (std::size_t i = 0; i < depth.size(); ++i) {
         if (tree.feature[i] < 0) continue;
-        if (depth[i] == options_.max_depth)
+        if (depth[i] == rules.budget.depth)
             throw std::invalid_argument("the tree is deeper than the depth limit of " +
-                                        std::to_string(options_.max_depth));
+                                        std::to_string(rules.budget.depth));
         for (const std::int32_t child : {tree.left[i], tree.right[i]})
             depth[static_cast<std::size_t>(child)] = depth[i] + 1;
     }
-    if (tree.splits() >= options_.max_leaves)
+    if (tree.splits() >= rules.budget.leaves)
         throw std::invalid_argument("the tree has more leaves than the limit of " +
-                                    std::to_string(options_.max_leaves));
+                                    std::to_string(rules.budget.leaves));
     std::vector<std::uint32_t> rows(data_->samples());
     std::iota(rows.begin(), rows.end(), 0u);
-    if (solution->kind == SolutionNode::Kind::split && !holds_enough(*solution, rows, *data_, *objective_))
+    if (solution->kind == SolutionNode::Kind::split && !holds_enough(*solution, rows, *data_, rules.leaves))
         throw std::invalid_argument("the tree has a leaf that holds less than the limits on leaves ask for");
     // Objectives from the leaves up: children come after their parents.
     std::vector<double> objectives(tree.feature.size());
@@ -142,7 +142,7 @@ void Search::offer(const Solution& solution) {
         if (!settings_.allows(leaf, objectives[i]))
             throw std::invalid_argument(
                 "the tree has a split that lowers the loss by less than the limit of " +
-                std::to_string(options_.min_decrease));
+                std::to_string(rules.min_decrease));
     }
     offer(objective_of(*solution, *data_, rows, *objective_, settings_), solution);
 }
@@ -174,7 +174,7 @@ FlatTree Search::tree() const {
         settings = settings_;
         solution = root_.solution;
         upper = root_.incumbent * objective_->unit();
-        if (options_.min_decrease > 0 && !tells_apart(root_.incumbent)) {
+        if (options_.rules.min_decrease > 0 && !tells_apart(root_.incumbent)) {
             KeptTree kept = real_incumbent();
             solution = std::move(kept.solution);
             upper = kept.objective;
@@ -207,8 +207,8 @@ void Search::add_trace_point() {
     double upper = root_.incumbent * unit;
     double lower = std::max(0.0, std::min(root_.lower, root_.incumbent) - margin()) * unit;
     if (!tells_apart(root_.incumbent))
-        upper = proven || options_.min_decrease > 0 ? real_incumbent().objective
-                                                    : (root_.incumbent + margin()) * unit;
+        upper = proven || options_.rules.min_decrease > 0 ? real_incumbent().objective
+                                                          : (root_.incumbent + margin()) * unit;
     upper = std::min(upper, upper_bound_.load());
     // Until the search is complete, so is not the proof, by however little.
     lower = proven ? upper : std::max(std::min(lower, std::nextafter(upper, 0.0)), lower_bound_.load());

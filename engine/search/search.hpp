@@ -42,10 +42,8 @@ enum class Terminal {
 };
 
 struct SearchOptions {
-    std::uint32_t max_depth = 3;
-    std::uint32_t max_leaves = Budget::any;
-    double penalty = 0;       // lambda, in reported units
-    double min_decrease = 0;  // of the objective by a split (see SearchSettings), in reported units
+    TreeRules rules;     // the least decrease in reported units
+    double penalty = 0;  // lambda, in reported units
     Strategy strategy;
     Strategy depth_two_strategy;
     Terminal terminal = Terminal::depth_two;

@@ -21,8 +21,8 @@ std::vector<std::uint32_t> positions(std::span<const double> scores) {
 
 }  // namespace
 
-FeatureOrder order_features(const Objective& objective, const Subset& subset, bool with_discrepancy,
-                            StopCondition* stop) {
+FeatureOrder order_features(const Objective& objective, const LeafLimits& limits, const Subset& subset,
+                            bool with_discrepancy, StopCondition* stop) {
     FeatureOrder order;
     if (with_discrepancy) order.discrepancy.resize(subset.features());
     order.threshold.resize(subset.features());
@@ -30,7 +30,7 @@ FeatureOrder order_features(const Objective& objective, const Subset& subset, bo
     objective.split_scores(subset, [&](std::uint32_t f, std::span<const double> scores) {
         if (stop) stop->check();
         if (with_discrepancy) order.discrepancy[f] = positions(scores);
-        const auto possible = objective.leaf_limits().thresholds(subset, f);
+        const auto possible = limits.thresholds(subset, f);
         if (possible.first >= possible.end) return;
         const auto least = std::min_element(scores.begin() + possible.first, scores.begin() + possible.end);
         best[f] = *least;

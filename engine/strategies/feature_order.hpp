@@ -7,6 +7,7 @@
 
 #include "data/subset.hpp"
 #include "objectives/objective.hpp"
+#include "rules/leaf_limits.hpp"
 
 namespace codt {
 
@@ -25,8 +26,9 @@ struct FeatureOrder {
     }
 };
 
-// `stop`, if given, is asked for every feature and ends it with Stopped.
-FeatureOrder order_features(const Objective& objective, const Subset& subset, bool with_discrepancy,
-                            StopCondition* stop = nullptr);
+// By splits whose sides keep to `limits`. `stop`, if given, is asked for every feature and ends it with
+// Stopped.
+FeatureOrder order_features(const Objective& objective, const LeafLimits& limits, const Subset& subset,
+                            bool with_discrepancy, StopCondition* stop = nullptr);
 
 }  // namespace codt

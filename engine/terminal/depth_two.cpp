@@ -34,8 +34,8 @@ DepthTwoSolver::DepthTwoSolver(const SearchSettings& settings, const Strategy& s
       random_(random),
       scan_(objective, kernel, no_leaf_limits, settings, counters_),
       limited_scan_(
-          objective.leaf_limits().any()
-              ? std::make_unique<SplitScan>(objective, kernel, objective.leaf_limits(), settings, counters_)
+          settings.rules.leaves.any()
+              ? std::make_unique<SplitScan>(objective, kernel, settings.rules.leaves, settings, counters_)
               : nullptr),
       plain_(settings, scan_),
       limited_(settings, objective, scan_, limited_scan_.get()) {
@@ -61,7 +61,7 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
         result.lower = result.free_lower = result.upper;
         return result;
     }
-    if (!objective_.leaf_limits().can_split(subset)) {
+    if (!settings_.rules.leaves.can_split(subset)) {
         result.lower = result.upper;
         return result;
     }
@@ -73,7 +73,7 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
 
     const FeatureOrder* ranks = &order;
     if (strategy_.needs_discrepancy()) {
-        own_order_ = order_features(objective_, subset, true);
+        own_order_ = order_features(objective_, settings_.rules.leaves, subset, true);
         ranks = &own_order_;
     }
     children_.reset(settings_, strategy_, objective_, subset, *ranks, budget,

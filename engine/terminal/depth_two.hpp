@@ -65,7 +65,7 @@ class DepthTwoSolver {
  private:
     Evaluator& begin(const Subset& subset, const FeatureOrder& order, const Budget& budget, double leaf_loss,
                      bool bounds_suffice);
-    bool all_trees(const Budget& budget) const { return !budget.limited() && settings_.free(); }
+    bool all_trees(const Budget& budget) const { return !budget.limited() && settings_.rules.free(); }
     void choose_batch(Children::Slot slot, std::uint32_t lanes);
 
     const SearchSettings& settings_;

@@ -13,7 +13,7 @@ StumpValue best_stump_value(const Objective& objective, const Subset& subset,
     std::vector<double> left, right;
     for (std::uint32_t f = 0; f < subset.features() && best > settings.lambda; ++f) {
         if (subset.groups(f) < 2) continue;
-        const auto possible = objective.leaf_limits().thresholds(subset, f);
+        const auto possible = settings.rules.leaves.thresholds(subset, f);
         objective.all_leaf_losses(subset, f, left, right);
         for (std::uint32_t t = 0; t < subset.thresholds(f); ++t) {
             const double loss = left[t] + right[t] + settings.lambda;
@@ -28,14 +28,15 @@ double leaf_loss_of_rows(const Objective& objective, const Dataset& data,
                          std::span<const std::uint32_t> rows) {
     // With an infinite penalty nothing is better than a leaf.
     constexpr double infinity = std::numeric_limits<double>::infinity();
-    return objective.best_stump(data, rows, infinity, infinity).objective;
+    return objective.best_stump(data, rows, no_leaf_limits, infinity, infinity).objective;
 }
 
 Objective::Stump best_allowed_stump(const Objective& objective, const Dataset& data,
                                     std::span<const std::uint32_t> rows, const SearchSettings& settings,
                                     double enough) {
-    const Objective::Stump stump = objective.best_stump(data, rows, settings.lambda, enough);
-    if (!stump.splits || settings.min_decrease <= 0) return stump;
+    const Objective::Stump stump =
+        objective.best_stump(data, rows, settings.rules.leaves, settings.lambda, enough);
+    if (!stump.splits || settings.rules.min_decrease <= 0) return stump;
     const double leaf = leaf_loss_of_rows(objective, data, rows);
     if (settings.allows(leaf, stump.objective)) return stump;
     return {leaf, false, 0, 0.0};

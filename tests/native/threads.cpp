@@ -32,7 +32,7 @@ Problem make_problem(bool classes, std::uint32_t rows, std::uint32_t features, R
 std::unique_ptr<Search> make_search(const Problem& problem, const std::string& strategy, std::uint32_t depth,
                                     Terminal terminal) {
     SearchOptions options;
-    options.max_depth = depth;
+    options.rules.budget.depth = depth;
     options.strategy = strategy_named(strategy);
     options.depth_two_strategy = strategy_named("dfs-blossom");
     options.terminal = terminal;
