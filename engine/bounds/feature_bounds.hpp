@@ -28,7 +28,7 @@ class FeatureBounds {
     // Lower bounds by feature on the trees that split there first; zero where nothing is known.
     using Lower = std::vector<double>;
 
-    // Of the left (side 0) or right subproblem of threshold t of feature f.
+    // Adds what is known of the left (side 0) or right subproblem of threshold t of feature f.
     void add(std::uint32_t f, std::uint32_t t, int side, Lower lower);
 
     // What the subproblems added so far imply for another one; empty if nothing. `penalties` is p.

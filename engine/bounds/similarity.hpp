@@ -6,7 +6,7 @@
 // R at both, and w(p, t) + w(t, q) = w(p, q):
 //
 //     lambda + L(p) + R(q)                     sub-interval pruning: holds for the whole interval
-//     lambda + L(q) + R(p) - w(p, q)           the same with both sides moved: holds for the whole interval
+//     lambda + L(q) + R(p) - w(p, q)           both sides moved across: holds for the whole interval
 //     lambda + L(p) + R(p) - w(p, t)           neighbourhood of p
 //     lambda + L(q) + R(q) - w(t, q)           neighbourhood of q
 //

@@ -60,8 +60,8 @@ class StopCondition {
         return reason_ != StopReason::none;
     }
 
-    // The same for a loop that asks very often: after some more samples. Looks at the clock only when they
-    // add up to what takes some microseconds.
+    // Whether to stop, for a loop that asks very often: after some more samples. Looks at the clock only when
+    // they add up to what takes some microseconds.
     bool reached_after(std::uint32_t samples) {
         since_asked_ += samples;
         if (since_asked_ < samples_between) return reason_ != StopReason::none;

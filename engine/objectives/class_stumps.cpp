@@ -13,8 +13,8 @@ struct StumpPlace {
     std::uint32_t group = 0;  // the last on the left
 };
 
-// Of two classes: a boundary behind a samples of the first class and b of the second, of A and B, classifies
-// B + (a - b) or A - (a - b) correctly, so the extremes of a - b tell all.
+// The best stump for two classes: a boundary behind a samples of the first class and b of the second, of A
+// and B, classifies B + (a - b) or A - (a - b) correctly, so the extremes of a - b tell all.
 class TwoClassStumps {
  public:
     TwoClassStumps(std::span<const std::uint16_t> labels, std::span<const std::uint32_t> rows)
@@ -51,12 +51,12 @@ class TwoClassStumps {
     }
 
  private:
-    // Of each row: one for the first class, minus one for the second, zero elsewhere.
+    // For each row: one for the first class, minus one for the second, zero elsewhere.
     std::vector<std::int8_t> step_;
     std::int32_t total_[2] = {0, 0};
 };
 
-// Of any number of classes.
+// The best stump for any number of classes.
 class ClassStumps {
  public:
     ClassStumps(std::span<const std::uint16_t> labels, std::uint32_t classes,

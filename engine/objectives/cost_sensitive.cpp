@@ -129,7 +129,7 @@ class CostSensitive final : public CostTupleObjective<ClassCost> {
  private:
     double unit_, distortion_;
     Given given_;
-    // Of two classes: the cheaper prediction, what the other one costs more, and what is lost in any case.
+    // With two classes: the cheaper prediction, what the other one costs more, and what is lost in any case.
     std::vector<std::uint16_t> cheaper_;
     std::vector<double> difference_, least_;
 };

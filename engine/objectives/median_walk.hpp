@@ -42,7 +42,7 @@ class MedianWalk {
         losses[order.size()] = 0;
     }
 
-    // Of all samples.
+    // The loss of all samples.
     double whole() {
         fill();
         return loss();

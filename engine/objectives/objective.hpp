@@ -28,7 +28,7 @@ class Objective {
     virtual void leaf_losses(const Subset& subset, std::uint32_t f, std::uint32_t i, double& left,
                              double& right) const = 0;
 
-    // The same for every threshold of feature f.
+    // Losses of the two leaves behind the splits at every threshold of feature f.
     virtual void all_leaf_losses(const Subset& subset, std::uint32_t f, std::vector<double>& left,
                                  std::vector<double>& right) const = 0;
 
@@ -80,7 +80,7 @@ class Objective {
         return make_scalar_scanner(limits);
     }
 
-    // The same scan with bounds instead of values, if there is one.
+    // The scan of Alg. 4 with bounds instead of values, if there is one.
     std::unique_ptr<BracketScanner> make_bracket_scanner(const KernelChoice& kernel) const {
         return kernel.takes_many_thresholds() ? make_lane_brackets(kernel.path) : nullptr;
     }
@@ -108,7 +108,7 @@ class Objective {
     // Internal losses are in units of this much reported loss.
     virtual double unit() const { return 1.0; }
 
-    // The same objective in numbers of a smaller range, for a search that only cares for trees that lose less
+    // This objective in numbers of a smaller range, for a search that only cares for trees that lose less
     // than `ceiling` (in reported units): those lose what they did, all others still lose at least as much as
     // the ceiling. Null if there is nothing to gain.
     virtual std::unique_ptr<Objective> within(double) const { return nullptr; }

@@ -99,7 +99,7 @@ GreedyTree PrimalHeuristic::split(const Subset& subset, std::uint32_t feature, s
                                   below[0].solution, below[1].solution)};
 }
 
-// The same top on other data, with bottoms solved anew; a greedy one where there is none.
+// A tree with the top of `node` on other data, and bottoms solved anew; a greedy one where `node` is null.
 GreedyTree PrimalHeuristic::rebuild(const SolutionNode* node, const Subset& subset, const Budget& budget,
                                     Worker& worker, StopCondition& stop) const {
     const double leaf = objective_->leaf_loss(subset);
@@ -117,7 +117,6 @@ GreedyTree PrimalHeuristic::rebuild(const SolutionNode* node, const Subset& subs
 }
 
 // --- moves
-// -----------------------------------------------------------------------------------------------------
 
 // The first place, from the root down, where a better split for the subtrees as they are is found.
 std::optional<GreedyTree> PrimalHeuristic::alternate(const GreedyTree& incumbent, Worker& worker,
@@ -243,7 +242,6 @@ std::optional<GreedyTree> PrimalHeuristic::excursion(const GreedyTree& incumbent
 }
 
 // --- trees and their data
-// --------------------------------------------------------------------------------------
 
 // No fewer leaves than the tree has on these rows, and no more than a budget had in which it was found: there
 // a stump counts for two leaves, or for as many as it has rows (Budget::on).

@@ -27,8 +27,8 @@
 
 namespace codt {
 
-// Of a search's time, at most this share goes to primal heuristics, and twice the share of its first second.
-// At depth four many a search is over soon, and finds the best tree by itself.
+// Primal heuristics take at most this share of a search's time, and twice the share of its first second. At
+// depth four many searches end soon and find the best tree by themselves.
 inline double primal_share(std::uint32_t max_depth) {
     return max_depth <= 4 ? 0.1 : 0.25;
 }

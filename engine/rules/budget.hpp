@@ -22,8 +22,8 @@ struct Budget {
 
     bool limited() const { return leaves != any; }
 
-    // The same trees on this many samples, in normal form: no depth that the leaves cannot fill, no limit on
-    // leaves that the depth or the samples set anyway.
+    // This budget for trees on so many samples, in normal form: no depth that the leaves cannot fill, no
+    // limit on leaves that the depth or the samples set anyway.
     Budget on(std::uint32_t samples) const {
         Budget normal = *this;
         if (normal.leaves >= samples) normal.leaves = any;
@@ -40,7 +40,7 @@ struct Budget {
     }
 
     // How many leaves a split may give to its left side, first to last; just `any` where there is no limit.
-    // Of a budget in normal form. The right side gets the rest: less would never be better.
+    // The right side gets the rest: less would never be better. The budget must be in normal form.
     struct Shares {
         std::uint32_t first = any, last = any;
         std::uint32_t count() const { return last - first + 1; }

@@ -456,8 +456,8 @@ struct ManyClassKernel : KernelDefaults {
     std::vector<std::int64_t> totals_;  // of each class
     double total_ = 0;                  // weight of the subset
     ClassTable<Int> table_;
-    // Of a side and lane: all samples, and most correct ones so far, by a split or a leaf and by a leaf:
-    // tail(0).
+    // For every side and lane: all samples, and the most correct ones so far, by a split or a leaf and by a
+    // leaf alone: tail(0).
     double weight_of_side_[2][lanes];
     alignas(pack_bytes) Int best_[2][lanes];
     Int leaf_[2][lanes];

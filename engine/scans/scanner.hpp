@@ -44,14 +44,14 @@ class Scanner {
                       double* right, StopCondition& stop) = 0;
 };
 
-// The same scan with fewer digits, for those who can do with bounds: much faster where it exists.
+// A scan with fewer digits, which gives bounds on the values of a Scanner: much faster where it exists.
 class BracketScanner {
  public:
     virtual ~BracketScanner() = default;
 
     virtual std::uint32_t lanes() const = 0;
 
-    // As above; false if this subset takes an exact scan.
+    // As Scanner::prepare; false if this subset needs an exact scan.
     virtual bool prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) = 0;
 
     // Bounds on the values of one side for every threshold. `upper` holds what is known before.

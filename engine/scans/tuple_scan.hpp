@@ -12,10 +12,10 @@
 namespace codt {
 
 enum class TupleLoss {
-    // Of whole numbers, see objectives/whole_units.hpp.
+    // Tuples of whole numbers (objectives/whole_units.hpp):
     all_but_largest,  // the sum of the entries less the largest one: weighted misclassification
     least,            // the least entry: costs of predictions
-    // Of any.
+    // Tuples of any numbers:
     squared_error,  // c1 - (c2^2 + c3^2 + ...) / c0
 };
 

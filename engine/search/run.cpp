@@ -212,12 +212,9 @@ void Search::watch_memory() {
 bool Search::may_begin(const Selection& selection) const {
     if (options_.memory_limit == no_memory_limit) return true;
     const OrNode& node = *selection.node;
-    const std::uint32_t terminal_depth = options_.terminal == Terminal::depth_two    ? 3
-                                         : options_.terminal == Terminal::left_right ? 2
-                                                                                     : 1;
     // The node's own table of children grows by three, and may be moved to twice its size.
     std::size_t bytes = node.children.bytes() / 2 + 1024;
-    if (node.budget.depth > terminal_depth) {
+    if (node.budget.depth - 1 > terminal_depth(options_.terminal)) {
         const std::size_t cells = static_cast<std::size_t>(node.subset.size()) * node.subset.features();
         bytes += cells * 2 * sizeof(std::uint32_t) * (options_.strategy.needs_discrepancy() ? 2 : 1) +
                  node.subset.size() * sizeof(std::uint32_t) + 2 * node.children.bytes() + 2 * sizeof(OrNode);

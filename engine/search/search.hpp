@@ -41,6 +41,11 @@ enum class Terminal {
     depth_two,   // an OR node of depth two
 };
 
+// Subproblems of this depth or less are solved on the spot.
+constexpr std::uint32_t terminal_depth(Terminal terminal) {
+    return terminal == Terminal::depth_two ? 2 : terminal == Terminal::left_right ? 1 : 0;
+}
+
 struct SearchOptions {
     TreeRules rules;     // the least decrease in reported units
     double penalty = 0;  // lambda, in reported units
@@ -54,7 +59,7 @@ struct SearchOptions {
     std::uint64_t seed = 0;
     bool log_expansions = false;
     std::int64_t memory_limit = no_memory_limit;  // bytes
-    // Of the search that this one is a part of, where a least decrease must mean the same in both.
+    // Settings of the search that this one is a part of, where a least decrease must mean the same in both.
     const SearchSettings* whole_search = nullptr;
     bool refine = true;  // see Search::refine
 };
@@ -72,7 +77,7 @@ struct TracePoint {
     double lower, upper;
 };
 
-// One call of Expand, for those who want to watch: the splits from the root to the OR node, and the new one.
+// One call of Expand, as it is logged on request: the splits from the root to the OR node, and the new one.
 struct ExpansionRecord {
     struct Step {
         std::uint32_t feature;
@@ -104,7 +109,7 @@ class Search {
     // data. Throws if it is too large, breaks a rule for leaves or splits, or splits where the data have
     // nothing to separate. Not while the search runs.
     void offer(const Solution& solution);
-    // The same for a tree on these rows whose objective (internal unit) is known.
+    // Takes a tree as incumbent whose objective on these rows (internal unit) is known.
     void offer(double objective, const Solution& solution);
 
     // These can be read at any time and from any thread, while the search runs too.
@@ -235,7 +240,8 @@ class Search {
     std::vector<ExpansionRecord> log_;
     std::uint64_t last_id_ = 0;
     bool greedy_started_ = false;
-    // Of a root that is complete: whether its numbers were good enough, and those to go on with if not.
+    // Once the root is complete: whether its numbers were examined, and better ones to begin again with, if
+    // they were not good enough.
     bool settled_ = false;
     std::shared_ptr<const Objective> next_objective_;
     double ceiling_ = std::numeric_limits<double>::infinity();  // what the numbers were made for

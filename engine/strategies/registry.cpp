@@ -11,8 +11,8 @@ namespace {
 using enum Criterion;
 using Kind = Heuristic::Kind;
 
-constexpr double epsilon =
-    1e-6;  // turns the term behind it into a tie breaker (paper, table of BFS heuristics)
+// Turns the term behind it into a tie breaker (paper, table of BFS heuristics).
+constexpr double epsilon = 1e-6;
 
 const std::vector<Criterion> contree_order{expanded, feature_rank, interval_size, interval_start};
 const std::vector<Criterion> prio_order{expanded, lower_bound, feature_rank, interval_size, interval_start};

@@ -39,7 +39,7 @@ bool SplitScan::solve(SplitBatch& batch, StopCondition& stop) {
     for (std::size_t j = 0; j < batch.size(); ++j) {
         CODT_CHECK(batch.left[j] >= 0 && batch.right[j] >= 0);
         CODT_CHECK(j == 0 || batch.thresholds[j - 1] < batch.thresholds[j]);
-        // Of all trees, L never falls and R never rises along a feature.
+        // Where all trees are allowed, L never falls and R never rises along a feature.
         CODT_CHECK(j == 0 || !all_trees_ || batch.left[j - 1] <= batch.left[j] + settings_.tolerance);
         CODT_CHECK(j == 0 || !all_trees_ || batch.right[j] <= batch.right[j - 1] + settings_.tolerance);
     }

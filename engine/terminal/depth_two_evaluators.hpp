@@ -4,8 +4,7 @@
 //
 //     PlainEvaluator    every tree is allowed, values are exact
 //     BracketEvaluator  every tree is allowed, values are known by bounds from both sides
-//     LimitedEvaluator  leaves are limited, in number or in what they hold, or splits must lower the loss
-//     enough
+//     LimitedEvaluator  leaves are limited, in number or in what they hold, or splits must save enough
 #pragma once
 
 #include <cstdint>
@@ -34,7 +33,7 @@ struct SplitBatch {
 // Solve-D1 for batches, with exact values.
 class SplitScan {
  public:
-    // Of trees that keep to `limits`. All references must outlive this object.
+    // Scans trees whose leaves keep to `limits`. All references must outlive this object.
     SplitScan(const Objective& objective, const KernelChoice& kernel, const LeafLimits& limits,
               const SearchSettings& settings, ScanCounters& counters);
 
