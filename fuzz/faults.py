@@ -40,9 +40,9 @@ FAULTS = (
     ),
     Fault(
         "a missing penalty",
-        "engine/terminal/depth_two.cpp",
-        "    const double objective = left + right + settings_.lambda;\n    if (objective >= result.upper) return;\n",
-        "    const double objective = left + right;\n    if (objective >= result.upper) return;\n",
+        "engine/terminal/depth_two_evaluators.cpp",
+        "settings_.lambda + splits_.back().sum());\n        result.offer(objectives_.back(),",
+        "splits_.back().sum());\n        result.offer(objectives_.back(),",
     ),
     Fault(
         "a wrong leaf count",
@@ -53,8 +53,8 @@ FAULTS = (
     Fault(
         "a lost sample",
         "engine/scans/two_class_scan.cpp",
-        "            for (; k < *group; ++k) {\n",
-        "            for (k += *group - k > 2; k < *group; ++k) {\n",
+        "for (std::uint32_t k = begin; k < block.end; ++k) add(block.ones, order[k]);",
+        "for (std::uint32_t k = begin + (block.end - begin > 2); k < block.end; ++k) add(block.ones, order[k]);",
     ),
     Fault(
         "a swapped side",
@@ -64,21 +64,21 @@ FAULTS = (
     ),
     Fault(
         "a tolerance too wide",
-        "engine/search/search.cpp",
-        "exact ? 0.0 : std::max(1e-12 *",
-        "exact ? 0.0 : std::max(1e-4 *",
+        "engine/search/backpropagate.cpp",
+        "    const double target = node.cutoff() - settings_.tolerance;\n",
+        "    const double target = node.cutoff() - settings_.tolerance - 1e-4 * root_.leaf_loss;\n",
     ),
     Fault(
         "a cutoff that is not passed on",
         "engine/search/select.cpp",
-        "below->upper = relaxed - settings_.lambda - and_node.sides[1 - side].lower;",
+        "below->upper = relaxed - settings_.lambda - and_node.sides[1 - side].lower.allowed;",
         "below->upper = relaxed - settings_.lambda - and_node.sides[1 - side].incumbent;",
     ),
     Fault(
         "a lane that is not padded",
-        "engine/scans/two_class_scan.cpp",
-        "        code_until(size, thresholds.size());\n",
-        "        code_until(size, thresholds.size() - 1);\n",
+        "engine/scans/scan_driver.hpp",
+        "code[order[k]] = kernel_.code(order[k], thresholds.size());",
+        "code[order[k]] = kernel_.code(order[k], thresholds.size() - 1);",
     ),
     Fault(
         "a stale table",
@@ -95,8 +95,8 @@ FAULTS = (
     Fault(
         "a wrong weight share",
         "src/codt/problem.py",
-        "float(min_weight_fraction_leaf * self.weights.sum())",
-        "float(0.5 * min_weight_fraction_leaf * self.weights.sum())",
+        "float(min_weight_fraction_leaf * self.weight)",
+        "float(0.5 * min_weight_fraction_leaf * self.weight)",
     ),
     Fault(
         "a wrong merge of equal rows",
@@ -118,8 +118,8 @@ FAULTS = (
     ),
     Fault(
         "a running total that is not kept",
-        "engine/scans/squared_error_scan.cpp",
-        "                total += y[id];\n",
+        "engine/scans/squared_error_blocks.hpp",
+        "                total += y;\n",
         "",
     ),
     Fault(
@@ -137,7 +137,7 @@ FAULTS = (
     Fault(
         "a trace that is ahead of the proof",
         "engine/search/search.cpp",
-        "std::max(0.0, std::min(root_.lower, root_.incumbent) - settings_.tolerance)",
-        "std::max(0.0, (root_.lower + root_.incumbent) / 2 - settings_.tolerance)",
+        "std::max(0.0, std::min(root_.lower.allowed, root_.incumbent) - margin())",
+        "std::max(0.0, (root_.lower.allowed + root_.incumbent) / 2 - margin())",
     ),
 )

@@ -22,7 +22,7 @@ void Children::reset(const SearchSettings& settings, const Strategy& strategy, c
     random_ = &random;
     depth_ = budget.depth;
     shares_ = budget.shares();
-    closed_lower_ = closed_free_ = infinity;
+    closed_ = Bound::both(infinity);
     closed_at_feature_.assign(subset.features(), infinity);
     worst_.reset(objective, subset);
     children_.clear();
@@ -79,7 +79,7 @@ Children::Slot Children::expand(Slot interval, std::uint32_t t, std::int32_t and
         child.feature = old.feature;
         child.track = old.track;
         child.first = child.last = t;
-        child.lower = child.free_lower = old.lower;
+        child.lower = Bound::both(old.lower.allowed);
         child.split = {t, 0.0, 0.0};
         child.heuristic = old.heuristic;
         child.random = old.random;
@@ -88,12 +88,12 @@ Children::Slot Children::expand(Slot interval, std::uint32_t t, std::int32_t and
     link(node, old.previous, old.next);
     push(node);
     if (old.first < t) {
-        const Slot left = add_interval(old.track, old.first, t - 1, old.lower);
+        const Slot left = add_interval(old.track, old.first, t - 1, old.lower.allowed);
         link(left, old.previous, node);
         push(left);
     }
     if (t < old.last) {
-        const Slot right = add_interval(old.track, t + 1, old.last, old.lower);
+        const Slot right = add_interval(old.track, t + 1, old.last, old.lower.allowed);
         link(right, node, old.next);
         push(right);
     }
@@ -143,13 +143,13 @@ void Children::retract(Slot slot) {
         const Child old = (*this)[beside];
         merged.first = std::min(merged.first, old.first);
         merged.last = std::max(merged.last, old.last);
-        merged.lower = std::min(merged.lower, old.lower);
+        merged.lower.allowed = std::min(merged.lower.allowed, old.lower.allowed);
         (beside == merged.previous ? merged.previous : merged.next) =
             beside == merged.previous ? old.previous : old.next;
         remove(beside);
         unlink(beside);
     }
-    const Slot interval = add_interval(merged.track, merged.first, merged.last, merged.lower);
+    const Slot interval = add_interval(merged.track, merged.first, merged.last, merged.lower.allowed);
     at(interval).random = merged.random;
     set_heuristic(at(interval));
     link(interval, merged.previous, merged.next);
@@ -174,7 +174,7 @@ std::size_t Children::bytes() const {
 
 void Children::close(Slot slot, double known) {
     Child& child = at(slot);
-    note_closed(child.feature, std::max(child.lower, known), std::max(child.free_lower, known));
+    note_closed(child.feature, {std::max(child.lower.allowed, known), std::max(child.lower.free, known)});
     remove(slot);
     if (child.kind == Child::Kind::interval) {
         unlink(slot);
@@ -208,7 +208,6 @@ void Children::spread(std::uint32_t track, std::uint32_t count,
 }
 
 // --- the list and the queues
-// ---------------------------------------------------------------------------------
 
 Children::Slot Children::allocate() {
     if (!unused_.empty()) {
@@ -230,7 +229,7 @@ Children::Slot Children::add_interval(std::uint32_t track, std::uint32_t first, 
     child.track = track;
     child.first = first;
     child.last = last;
-    child.lower = child.free_lower = lower;
+    child.lower = Bound::both(lower);
     child.random = random_->uniform();
     set_heuristic(child);
     return slot;
@@ -244,8 +243,7 @@ Children::Slot Children::add_solved(std::uint32_t track, const EvaluatedSplit& s
     child.feature = track / shares_.count();
     child.track = track;
     child.first = child.last = split.threshold;
-    child.lower = lower;
-    child.free_lower = settings_->lambda + split.sum();
+    child.lower = {lower, settings_->lambda + split.sum()};
     child.split = split;
     link(slot, previous, next);
     return slot;
@@ -291,7 +289,7 @@ void Children::update(Slot slot) {
 void Children::set_heuristic(Child& child) {
     if (!strategy_->needs_heuristic()) return;
     NodeState state;
-    state.lower_bound = child.lower * objective_->unit();
+    state.lower_bound = child.lower.allowed * objective_->unit();
     state.support = subset_->size();
     state.depth = depth_;
     state.feature_rank = order_->rank[child.feature];
@@ -311,7 +309,7 @@ bool Children::before_by_priority(Slot a, Slot b) const {
                 if (x.kind != y.kind) return x.kind == Child::Kind::expanded;
                 break;
             case Criterion::lower_bound:
-                if (x.lower != y.lower) return x.lower < y.lower;
+                if (x.lower.allowed != y.lower.allowed) return x.lower.allowed < y.lower.allowed;
                 break;
             case Criterion::heuristic:
                 if (x.heuristic != y.heuristic) return x.heuristic < y.heuristic;

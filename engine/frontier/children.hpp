@@ -20,6 +20,7 @@
 #include "bounds/similarity.hpp"
 #include "common/random.hpp"
 #include "frontier/indexed_heap.hpp"
+#include "rules/bound.hpp"
 #include "rules/budget.hpp"
 #include "rules/settings.hpp"
 #include "strategies/feature_order.hpp"
@@ -35,10 +36,8 @@ struct Child {
     std::uint32_t first = 0, last = 0;  // thresholds; an AND node has first == last
     std::int32_t previous = -1, next = -1;
     std::int32_t and_node = -1;  // owner's index of an expanded AND node
-    double lower = 0;            // bound on every tree that splits here, with the penalty
-    double free_lower =
-        0;  // the same of all trees, allowed or not (see SearchSettings); no more than `lower`
-    EvaluatedSplit split{};  // of an AND node: free bounds
+    Bound lower;                 // on every tree that splits here, with the penalty
+    EvaluatedSplit split{};      // of an AND node: free bounds
     double heuristic = 0;
     double random = 0;
 };
@@ -67,10 +66,10 @@ class Children {
     double min_heuristic() const;
     // Least bound with which a child was closed: together with min_lower and the incumbent it bounds the
     // node.
-    double closed_lower() const { return closed_lower_; }
-    // Both together for every feature; zero for those that cannot be split.
+    double closed_lower() const { return closed_.allowed; }
+    // Bounds on the trees that split at each feature, by open and closed children; zero where none can.
     void feature_lower(std::vector<double>& lower) const;
-    // Both together of all trees, whether they are allowed or not (see SearchSettings).
+    // Bound on all trees that split, allowed or not (see Bound), by open and closed children.
     double free_lower();
 
     // How many leaves the left side of a child may have; Budget::any if there is no limit.
@@ -94,8 +93,8 @@ class Children {
     void release(Slot slot);
     bool held(Slot slot) const { return by_lower_.contains(slot) && !by_priority_.contains(slot); }
 
-    // The same for the intervals beside an AND node: its bounds may make them superfluous, so other threads
-    // had better work elsewhere until they are known.
+    // Holds and releases the intervals beside an AND node: its bounds may make them superfluous, so other
+    // threads had better work elsewhere until they are known.
     void hold_neighbours(Slot slot);
     void release_neighbours(Slot slot);
     Slot largest_held_interval() const;
@@ -116,12 +115,12 @@ class Children {
     void evaluate(std::uint32_t track, const std::vector<EvaluatedSplit>& splits, double cutoff,
                   const double* objectives = nullptr);
 
-    // Raises an AND node's bounds, `lower` and the free ones of both sides, then those of the intervals
-    // beside it (neighbourhood pruning).
-    void raise(Slot slot, double lower, double left_free, double right_free, double heuristic, double cutoff);
+    // Raises an AND node's bounds to those of its two sides, then the bounds of the intervals beside it
+    // (neighbourhood pruning).
+    void raise(Slot slot, const Bound& left, const Bound& right, double heuristic, double cutoff);
 
     // Counts trees that split at `feature` as closed with a bound.
-    void note_closed(std::uint32_t feature, double lower, double free_lower);
+    void note_closed(std::uint32_t feature, const Bound& lower);
 
     // Removes an open child that cannot improve on the cutoff, or an AND node that is solved. `known` is a
     // bound on it from elsewhere.
@@ -134,13 +133,13 @@ class Children {
     // How much more than the cutoff an AND node's bound must reach to prune the open intervals beside it (the
     // paper's "When to prune").
     double reach(Slot slot);
-    // The same for an AND node that would be made at threshold t of an interval.
+    // What `reach` would be of an AND node made at threshold t of an interval.
     double reach(Slot interval, std::uint32_t t);
 
     // Bounds on the two subproblems of threshold t of an interval that its neighbours imply.
     void inherited(Slot interval, std::uint32_t t, double& left, double& right);
 
-    // The same for the features of one of them.
+    // Bounds on the features of one of these subproblems, from what is known of its neighbours.
     FeatureBounds::Lower inherited(const FeatureBounds& known, Slot interval, std::uint32_t t, int side) {
         // The sides have depth - 1 levels, a tree of one level less that of 2^(depth - 2) leaves.
         const double penalties = settings_->lambda > 0
@@ -182,7 +181,7 @@ class Children {
         return [this](Slot a, Slot b) { return before_by_priority(a, b); };
     }
     auto by_lower() const {
-        return [this](Slot a, Slot b) { return (*this)[a].lower < (*this)[b].lower; };
+        return [this](Slot a, Slot b) { return (*this)[a].lower.allowed < (*this)[b].lower.allowed; };
     }
 
     const SearchSettings* settings_ = nullptr;
@@ -194,9 +193,9 @@ class Children {
     Random* random_ = nullptr;
     std::uint32_t depth_ = 0;
     Budget::Shares shares_;
-    double closed_lower_ = std::numeric_limits<double>::infinity();
-    double closed_free_ = std::numeric_limits<double>::infinity();
-    std::vector<double> closed_at_feature_;  // closed_lower_ of each
+    Bound closed_ =
+        Bound::both(std::numeric_limits<double>::infinity());  // the least with which a child was closed
+    std::vector<double> closed_at_feature_;                    // that of the allowed trees for each feature
     double split_lower_ = 0;
     // Where leaves must hold enough: the thresholds that are possible, of every feature, and the outermost
     // evaluated ones of every track. They bound the free optimum behind the others.

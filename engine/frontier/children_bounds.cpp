@@ -13,22 +13,22 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 }  // namespace
 
 double Children::min_lower() const {
-    return by_lower_.empty() ? infinity : (*this)[by_lower_.top()].lower;
+    return by_lower_.empty() ? infinity : (*this)[by_lower_.top()].lower.allowed;
 }
 
 void Children::feature_lower(std::vector<double>& lower) const {
     lower = closed_at_feature_;
     for (const Slot slot : by_lower_.slots()) {
         const Child& child = (*this)[slot];
-        lower[child.feature] = std::min(lower[child.feature], child.lower);
+        lower[child.feature] = std::min(lower[child.feature], child.lower.allowed);
     }
     for (double& bound : lower)
         if (bound == infinity) bound = 0.0;
 }
 
 double Children::free_lower() {
-    double least = settings_->rules.leaves.any() ? std::min(closed_free_, forbidden_lower()) : closed_free_;
-    for (const Slot slot : by_lower_.slots()) least = std::min(least, (*this)[slot].free_lower);
+    double least = settings_->rules.leaves.any() ? std::min(closed_.free, forbidden_lower()) : closed_.free;
+    for (const Slot slot : by_lower_.slots()) least = std::min(least, (*this)[slot].lower.free);
     return least;
 }
 
@@ -70,7 +70,7 @@ void Children::evaluate(std::uint32_t track, const std::vector<EvaluatedSplit>& 
                                   cut                ? &*split
                                   : old.next != none ? &(*this)[old.next].split
                                                      : nullptr};
-                double lower = old.lower;
+                double lower = old.lower.allowed;
                 if (survives(rest, lower, cutoff, shrink)) {
                     if (before && !before_is_child)
                         previous = add_solved(track, *before, bound_of(*before), previous, old.next);
@@ -83,7 +83,7 @@ void Children::evaluate(std::uint32_t track, const std::vector<EvaluatedSplit>& 
                 }
             }
             if (!cut) break;
-            note_closed(old.feature, bound_of(*split), settings_->lambda + split->sum());
+            note_closed(old.feature, {bound_of(*split), settings_->lambda + split->sum()});
             before = &*split;
             before_is_child = after_is_child;
             first = split->threshold + 1;
@@ -93,13 +93,13 @@ void Children::evaluate(std::uint32_t track, const std::vector<EvaluatedSplit>& 
     }
 }
 
-void Children::raise(Slot slot, double lower, double left_free, double right_free, double heuristic,
-                     double cutoff) {
+void Children::raise(Slot slot, const Bound& left, const Bound& right, double heuristic, double cutoff) {
     Child& child = at(slot);
-    child.split.left_lower = std::max(child.split.left_lower, left_free);
-    child.split.right_lower = std::max(child.split.right_lower, right_free);
-    child.free_lower = std::max(child.free_lower, settings_->lambda + child.split.sum());
-    child.lower = std::max({child.lower, child.free_lower, lower});
+    child.split.left_lower = std::max(child.split.left_lower, left.free);
+    child.split.right_lower = std::max(child.split.right_lower, right.free);
+    child.lower.free = std::max(child.lower.free, settings_->lambda + child.split.sum());
+    child.lower.allowed =
+        std::max({child.lower.allowed, child.lower.free, settings_->lambda + left.allowed + right.allowed});
     child.heuristic = heuristic;
     if (settings_->rules.leaves.any()) note_evaluated(child.track, child.split);
     if (by_lower_.contains(slot)) update(slot);
@@ -151,10 +151,10 @@ void Children::upper_bounds(std::uint32_t track, const std::vector<std::uint32_t
     }
 }
 
-void Children::note_closed(std::uint32_t feature, double lower, double free_lower) {
-    closed_at_feature_[feature] = std::min(closed_at_feature_[feature], lower);
-    closed_lower_ = std::min(closed_lower_, lower);
-    closed_free_ = std::min(closed_free_, free_lower);
+void Children::note_closed(std::uint32_t feature, const Bound& lower) {
+    closed_at_feature_[feature] = std::min(closed_at_feature_[feature], lower.allowed);
+    closed_.allowed = std::min(closed_.allowed, lower.allowed);
+    closed_.free = std::min(closed_.free, lower.free);
 }
 
 OpenInterval Children::open_interval(Slot slot) const {
@@ -170,30 +170,31 @@ bool Children::survives(OpenInterval& interval, double& lower, double cutoff, bo
     const double target = cutoff - settings_->tolerance;
     lower = std::max(lower, lambda + interval_bound(interval, settings_->bounds, worst_));
     if (lower >= target) {
-        note_closed(interval.feature, lower, lower);
+        note_closed(interval.feature, Bound::both(lower));
         return false;
     }
     if (!shrink) return true;
     const std::uint32_t first = interval.first, last = interval.last;
     const bool left = shrink_interval(interval, target - lambda, worst_);
     if (!left || interval.first != first || interval.last != last)
-        note_closed(interval.feature, target, target);
+        note_closed(interval.feature, Bound::both(target));
     return left;
 }
 
 bool Children::tighten(Slot slot, double cutoff, bool shrink) {
     OpenInterval interval = open_interval(slot);
-    double lower = (*this)[slot].lower;
+    double lower = (*this)[slot].lower.allowed;
     if (!survives(interval, lower, cutoff, shrink)) {
         remove(slot);
         unlink(slot);
         return true;
     }
     Child& child = at(slot);
-    if (interval.first == child.first && interval.last == child.last && lower == child.lower) return false;
+    if (interval.first == child.first && interval.last == child.last && lower == child.lower.allowed)
+        return false;
     child.first = interval.first;
     child.last = interval.last;
-    child.lower = child.free_lower = lower;
+    child.lower = Bound::both(lower);
     set_heuristic(child);
     update(slot);
     return true;

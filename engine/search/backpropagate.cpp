@@ -14,7 +14,6 @@ void Search::back_propagate(OrNode* node) {
         const Slot slot = node->parent_slot;
         Branch& branch = parent.and_node(slot).sides[node->parent_side];
         branch.lower = node->lower;
-        branch.free_lower = node->free_lower;
         branch.incumbent = node->incumbent;
         branch.solution = node->solution;
         branch.expansions = node->expansions;
@@ -33,8 +32,8 @@ void Search::update(OrNode& node, Slot slot) {
     AndNode& and_node = node.and_node(slot);
     Branch& left = and_node.sides[0];
     Branch& right = and_node.sides[1];
-    CODT_CHECK(left.lower <= left.incumbent + settings_.tolerance);
-    CODT_CHECK(right.lower <= right.incumbent + settings_.tolerance);
+    CODT_CHECK(left.lower.allowed <= left.incumbent + settings_.tolerance);
+    CODT_CHECK(right.lower.allowed <= right.incumbent + settings_.tolerance);
     const double objective = settings_.lambda + left.incumbent + right.incumbent;
     if (objective < node.incumbent && settings_.allows(node.leaf_loss, objective)) {
         node.incumbent = objective;
@@ -43,10 +42,9 @@ void Search::update(OrNode& node, Slot slot) {
             split_solution(child.feature, node.subset.threshold_value(*data_, child.feature, child.first),
                            left.solution, right.solution);
     }
-    node.children.raise(slot, settings_.lambda + left.lower + right.lower, left.free_lower, right.free_lower,
-                        and_node.heuristic(), node.cutoff());
+    node.children.raise(slot, left.lower, right.lower, and_node.heuristic(), node.cutoff());
     if (and_node.complete() ||
-        node.children[slot].lower >= node.cutoff() + node.children.reach(slot) - settings_.tolerance)
+        node.children[slot].lower.allowed >= node.cutoff() + node.children.reach(slot) - settings_.tolerance)
         close_and_node(node, slot);
     refresh_bound(node);
 }
@@ -76,15 +74,15 @@ void Search::bury(OrNode& parent, Slot slot, int side) {
 // Remaining splits, closed splits and the incumbent together bound the node.
 void Search::refresh_bound(OrNode& node) {
     const double splits = std::min(node.children.closed_lower(), node.children.min_lower());
-    node.lower =
-        std::max(node.lower, std::min(node.incumbent, settings_.bound_by_splits(node.leaf_loss, splits)));
-    node.free_lower = settings_.rules.free()
-                          ? node.lower
-                          : std::max(node.free_lower, std::min(node.leaf_loss, node.children.free_lower()));
-    CODT_CHECK(node.lower <= node.incumbent + settings_.tolerance);
+    node.lower.allowed = std::max(
+        node.lower.allowed, std::min(node.incumbent, settings_.bound_by_splits(node.leaf_loss, splits)));
+    node.lower.free = settings_.rules.free()
+                          ? node.lower.allowed
+                          : std::max(node.lower.free, std::min(node.leaf_loss, node.children.free_lower()));
+    CODT_CHECK(node.lower.allowed <= node.incumbent + settings_.tolerance);
     const double target = node.cutoff() - settings_.tolerance;
     if (node.children.empty() || node.children.min_lower() >= target ||
-        node.lower >= node.incumbent - settings_.tolerance)
+        node.lower.allowed >= node.incumbent - settings_.tolerance)
         node.complete = true;
 }
 

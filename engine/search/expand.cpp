@@ -108,13 +108,11 @@ bool Search::make_branches(const Job& job, Worker& worker, AndNode& result, Stop
 
     // Sides within the terminal case are solved on the spot. Those of depth one are whatever it is, but for
     // the case of leaves: only a limit on leaves makes them here.
-    const std::uint32_t terminal_depth = options_.terminal == Terminal::depth_two    ? 2
-                                         : options_.terminal == Terminal::left_right ? 1
-                                                                                     : 0;
+    const std::uint32_t deepest = terminal_depth(options_.terminal);
     const std::uint32_t size = node.subset.group_end(job.feature)[job.threshold];
     const Budget budgets[2] = {node.budget.of_side(0, job.left_leaves).on(size),
                                node.budget.of_side(1, job.left_leaves).on(node.subset.size() - size)};
-    const bool terminal[2] = {budgets[0].depth <= terminal_depth, budgets[1].depth <= terminal_depth};
+    const bool terminal[2] = {budgets[0].depth <= deepest, budgets[1].depth <= deepest};
     Subset own[2];
     Subset& left = terminal[0] ? worker.side_data[0] : own[0];
     Subset& right = terminal[1] ? worker.side_data[1] : own[1];
@@ -123,7 +121,6 @@ bool Search::make_branches(const Job& job, Worker& worker, AndNode& result, Stop
     const auto take = [&](int side) {
         Branch& branch = result.sides[side];
         branch.lower = found[side].lower;
-        branch.free_lower = found[side].free_lower;
         branch.incumbent = found[side].upper;
         branch.solution = found[side].solution(*data_, worker.side_data[side]);
     };
@@ -139,7 +136,7 @@ bool Search::make_branches(const Job& job, Worker& worker, AndNode& result, Stop
             continue;
         }
         // What is known of the other side: for the right one, all that the left one's solution says.
-        const double other = side == 0 ? job.lower[1] : result.sides[0].lower;
+        const double other = side == 0 ? job.lower[1] : result.sides[0].lower.allowed;
         const DepthTwoSolver::Limits limits{job.lower[side], job.relaxed - other, job.feature_lower[side],
                                             false};
         found[side] = worker.depth_two.solve(subset, node.order, budgets[side].leaves, limits, stop);
@@ -149,7 +146,7 @@ bool Search::make_branches(const Job& job, Worker& worker, AndNode& result, Stop
     }
     // Where this may become a better tree for the node, its sides must be known exactly.
     for (int side = 0; side < 2; ++side) {
-        const double lower = settings_.lambda + result.sides[0].lower + result.sides[1].lower;
+        const double lower = settings_.lambda + result.sides[0].lower.allowed + result.sides[1].lower.allowed;
         if (found[side].exact() || lower >= job.incumbent) continue;
         if (!worker.depth_two.confirm(worker.side_data[side], node.order, found[side], stop)) return false;
         take(side);
@@ -175,24 +172,24 @@ bool Search::solve_sides(const Job& job, Worker& worker, AndNode& result, StopCo
     }
     for (int side = 0; side < 2; ++side) {
         Branch& branch = result.sides[side];
-        branch.free_lower = stump[side] ? free[side] : leaves[side];
-        branch.lower = branch.incumbent =
-            stump[side] ? settings_.best_allowed(leaves[side], enough[side]) : leaves[side];
+        branch.lower = stump[side] ? Bound{settings_.best_allowed(leaves[side], enough[side]), free[side]}
+                                   : Bound::both(leaves[side]);
+        branch.incumbent = branch.lower.allowed;
         branch.solution = stump[side] ? stump_solution(branch.incumbent) : leaf_solution();
     }
     return true;
 }
 
 void Search::leave(const Subset& subset, Branch& branch) const {
-    branch.lower = branch.free_lower = branch.incumbent = objective_->leaf_loss(subset);
+    branch.incumbent = objective_->leaf_loss(subset);
+    branch.lower = Bound::both(branch.incumbent);
     branch.solution = leaf_solution();
 }
 
 void Search::solve_stump(const Subset& subset, Branch& branch) const {
-    const StumpValue best = best_stump_value(*objective_, subset, settings_);
-    branch.lower = branch.incumbent = best.allowed;
-    branch.free_lower = best.free;
-    branch.solution = stump_solution(best.allowed);
+    branch.lower = best_stump_value(*objective_, subset, settings_);
+    branch.incumbent = branch.lower.allowed;
+    branch.solution = stump_solution(branch.incumbent);
 }
 
 void Search::prepare_branch(Subset subset, const Budget& budget, double lower, Branch& branch) const {
@@ -201,10 +198,9 @@ void Search::prepare_branch(Subset subset, const Budget& budget, double lower, B
     node->budget = budget;
     node->leaf_loss = node->incumbent = objective_->leaf_loss(node->subset);
     node->solution = leaf_solution();
-    node->lower = lower;
+    node->lower.allowed = lower;
     prepare(*node);
     branch.lower = node->lower;
-    branch.free_lower = node->free_lower;
     branch.incumbent = node->incumbent;
     branch.solution = node->solution;
     branch.heuristic = 0.0;
@@ -216,21 +212,21 @@ void Search::prepare(OrNode& node) const {
     if (node.budget.depth == 0 || !node.subset.has_thresholds() ||
         node.leaf_loss <= settings_.lambda + settings_.tolerance) {
         node.complete = true;
-        node.lower = node.free_lower = node.incumbent;
+        node.lower = Bound::both(node.incumbent);
         return;
     }
     if (!settings_.rules.leaves.can_split(node.subset)) {
         node.complete = true;
-        node.free_lower = std::min(node.leaf_loss, std::max(node.lower, settings_.lambda));
-        node.lower = node.incumbent;
+        node.lower = {node.incumbent,
+                      std::min(node.leaf_loss, std::max(node.lower.allowed, settings_.lambda))};
         return;
     }
     node.split_cutoff = settings_.split_cutoff(node.leaf_loss);
     const NodeBound bound = node_bound(*objective_, node.subset, node.budget, node.leaf_loss, settings_, 0.0);
-    node.split_lower = std::max(bound.split, node.lower);
-    node.free_lower = std::min(node.leaf_loss, std::max(node.lower, bound.any));
-    node.lower = std::min(node.incumbent, settings_.bound_by_splits(node.leaf_loss, node.free_lower));
-    if (node.lower >= node.incumbent - settings_.tolerance) {
+    node.split_lower = std::max(bound.split, node.lower.allowed);
+    node.lower.free = std::min(node.leaf_loss, std::max(node.lower.allowed, bound.any));
+    node.lower.allowed = std::min(node.incumbent, settings_.bound_by_splits(node.leaf_loss, node.lower.free));
+    if (node.lower.allowed >= node.incumbent - settings_.tolerance) {
         node.complete = true;
         return;
     }
@@ -258,16 +254,17 @@ bool Search::solve_terminal_root(StopCondition& stop) {
             const Lock lock(mutex_);
             if (found.upper < root_.incumbent)
                 take_incumbent(found.upper, found.solution(*data_, root_.subset));
-            root_.lower = std::max(root_.lower, std::min(lower, root_.incumbent));
+            root_.lower.allowed = std::max(root_.lower.allowed, std::min(lower, root_.incumbent));
             add_trace_point();
         };
-        const DepthTwoResult result = workers_[0]->depth_two.solve(
-            root_.subset, root_.order, root_.budget.leaves, {root_.lower, root_.incumbent}, stop, take);
-        take(result.lower, result);
+        const DepthTwoResult result =
+            workers_[0]->depth_two.solve(root_.subset, root_.order, root_.budget.leaves,
+                                         {root_.lower.allowed, root_.incumbent}, stop, take);
+        take(result.lower.allowed, result);
         if (result.stopped) return false;
     }
     const Lock lock(mutex_);
-    root_.lower = root_.incumbent;
+    root_.lower.allowed = root_.incumbent;
     root_.complete = true;
     ++root_.expansions;
     return true;

@@ -13,6 +13,7 @@
 #include "common/memory.hpp"
 #include "data/subset.hpp"
 #include "frontier/children.hpp"
+#include "rules/bound.hpp"
 #include "rules/budget.hpp"
 #include "tree/solution.hpp"
 
@@ -22,8 +23,7 @@ struct OrNode;
 
 // One side of an AND node, as the AND node sees it.
 struct Branch {
-    double lower = 0;
-    double free_lower = 0;  // of all trees, allowed or not, see SearchSettings; no more than `lower`
+    Bound lower;
     double incumbent = 0;
     Solution solution;
     double heuristic = std::numeric_limits<double>::infinity();
@@ -53,9 +53,8 @@ struct OrNode {
     FeatureBounds feature_bounds;  // of solved sides
 
     double leaf_loss = 0;
-    double lower = 0;
-    double free_lower = 0;   // of all trees, allowed or not, see SearchSettings
-    double split_lower = 0;  // bound on every tree that splits
+    Bound lower;
+    double split_lower = 0;                                         // bound on every tree that splits
     double split_cutoff = std::numeric_limits<double>::infinity();  // from here on splits are not allowed
     double incumbent = 0;  // objective of the best tree found for this node
     Solution solution;

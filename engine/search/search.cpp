@@ -108,7 +108,7 @@ void Search::offer(double objective, const Solution& solution) {
     if (root_.complete) return;  // what seems to be better is so by rounding
     take_incumbent(objective, solution);
     if (!terminal_root()) refresh_bound(root_);
-    root_.lower = std::min(root_.lower, root_.incumbent);
+    root_.lower.allowed = std::min(root_.lower.allowed, root_.incumbent);
     add_trace_point();
 }
 
@@ -191,8 +191,7 @@ FlatTree Search::tree() const {
 }
 
 bool Search::terminal_root() const {
-    if (options_.terminal == Terminal::leaf) return false;
-    return root_.budget.depth == 1 || (root_.budget.depth == 2 && options_.terminal == Terminal::depth_two);
+    return root_.budget.depth > 0 && root_.budget.depth <= terminal_depth(options_.terminal);
 }
 
 // Makes the present bounds known. While the search goes on they may be off by rounding: what is reported
@@ -205,12 +204,12 @@ void Search::add_trace_point() {
     const bool proven = root_.complete && !next_objective_;
     const double unit = objective_->unit();
     double upper = root_.incumbent * unit;
-    double lower = std::max(0.0, std::min(root_.lower, root_.incumbent) - margin()) * unit;
+    double lower = std::max(0.0, std::min(root_.lower.allowed, root_.incumbent) - margin()) * unit;
     if (!tells_apart(root_.incumbent))
         upper = proven || options_.rules.min_decrease > 0 ? real_incumbent().objective
                                                           : (root_.incumbent + margin()) * unit;
     upper = std::min(upper, upper_bound_.load());
-    // Until the search is complete, so is not the proof, by however little.
+    // Until the search is complete the proof is not either, by however little.
     lower = proven ? upper : std::max(std::min(lower, std::nextafter(upper, 0.0)), lower_bound_.load());
     lower = std::min(lower, upper);
     // In this order a reader on another thread never sees a lower bound above the upper one.

@@ -30,7 +30,7 @@ std::optional<Search::Selection> Search::select() {
         const Slot slot = node->children.top();
         const Child& child = node->children[slot];
         if (child.kind == Child::Kind::interval) {
-            if (child.lower >= target) {
+            if (child.lower.allowed >= target) {
                 node->children.close(slot);
                 continue;
             }
@@ -40,7 +40,7 @@ std::optional<Search::Selection> Search::select() {
         // An AND node is worth going on with until it prunes all of its neighbourhood (paper, "When to
         // prune").
         const double relaxed = cutoff + node->children.reach(slot);
-        if (child.lower >= relaxed - settings_.tolerance) {
+        if (child.lower.allowed >= relaxed - settings_.tolerance) {
             close_and_node(*node, slot);
             continue;
         }
@@ -53,7 +53,7 @@ std::optional<Search::Selection> Search::select() {
         }
         OrNode* below = and_node.sides[side].node.get();
         CODT_CHECK(below != nullptr && below->parent == node && below->budget.depth < node->budget.depth);
-        below->upper = relaxed - settings_.lambda - and_node.sides[1 - side].lower;
+        below->upper = relaxed - settings_.lambda - and_node.sides[1 - side].lower.allowed;
         node = below;
     }
 }

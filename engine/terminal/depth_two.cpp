@@ -55,19 +55,19 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
     result.limit = std::min(limits.upper, settings_.split_cutoff(leaf_loss));
     const NodeBound bound =
         node_bound(objective_, subset, budget, leaf_loss, settings_, result.cutoff() - tolerance);
-    result.lower = std::max(limits.lower, bound.any);
-    result.free_lower = std::min(leaf_loss, result.lower);
+    result.lower.allowed = std::max(limits.lower, bound.any);
+    result.lower.free = std::min(leaf_loss, result.lower.allowed);
     if (!subset.has_thresholds() || result.upper <= bound.split + tolerance) {
-        result.lower = result.free_lower = result.upper;
+        result.lower = Bound::both(result.upper);
         return result;
     }
     if (!settings_.rules.leaves.can_split(subset)) {
-        result.lower = result.upper;
+        result.lower.allowed = result.upper;
         return result;
     }
-    result.lower = settings_.bound_by_splits(leaf_loss, result.lower);
-    if (result.lower >= result.cutoff() - tolerance) {
-        result.lower = std::min(result.lower, result.upper);
+    result.lower.allowed = settings_.bound_by_splits(leaf_loss, result.lower.allowed);
+    if (result.lower.allowed >= result.cutoff() - tolerance) {
+        result.lower.allowed = std::min(result.lower.allowed, result.upper);
         return result;
     }
 
@@ -78,7 +78,7 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
     }
     children_.reset(settings_, strategy_, objective_, subset, *ranks, budget,
                     std::max(bound.split, limits.lower), random_);
-    // Those who want to see every incumbent want its exact objective.
+    // Whoever asks to see every incumbent needs its exact objective.
     Evaluator& evaluator = begin(subset, *ranks, budget, leaf_loss, !progress);
     const auto known_lower = [&] {
         const double splits = std::min(children_.min_lower(), children_.closed_lower());
@@ -89,7 +89,7 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
         // What is known of the feature does not change the order: features are scanned by rank first, which
         // brings good incumbents early.
         const double known = limits.feature_lower.empty() ? 0 : limits.feature_lower[children_[slot].feature];
-        if (std::max(children_[slot].lower, known) >= result.cutoff() - tolerance) {
+        if (std::max(children_[slot].lower.allowed, known) >= result.cutoff() - tolerance) {
             children_.close(slot, known);
             continue;
         }
@@ -99,18 +99,18 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
             result.stopped = true;
             break;
         }
-        if (progress) progress(std::max(result.lower, known_lower()), result);
+        if (progress) progress(std::max(result.lower.allowed, known_lower()), result);
     }
     result.rest_lower = known_lower();
     for (const SplitCandidate& candidate : result.candidates)
-        children_.note_closed(candidate.feature, candidate.lower, candidate.lower);
+        children_.note_closed(candidate.feature, Bound::both(candidate.lower));
     children_.feature_lower(feature_lower_);
     for (std::size_t f = 0; f < limits.feature_lower.size(); ++f)
         feature_lower_[f] = std::max(feature_lower_[f], limits.feature_lower[f]);
-    result.lower = std::min(result.upper, std::max(result.lower, known_lower()));
-    result.free_lower = all_trees(budget)
-                            ? result.lower
-                            : std::max(result.free_lower, std::min(leaf_loss, children_.free_lower()));
+    result.lower.allowed = std::min(result.upper, std::max(result.lower.allowed, known_lower()));
+    result.lower.free = all_trees(budget)
+                            ? result.lower.allowed
+                            : std::max(result.lower.free, std::min(leaf_loss, children_.free_lower()));
     if (limits.exact && !result.exact() && (result.stopped || !confirm(subset, *ranks, result, stop))) {
         // What was found is not known well enough.
         result.upper = leaf_loss;
@@ -190,7 +190,7 @@ bool DepthTwoSolver::confirm(const Subset& subset, const FeatureOrder& order, De
     }
     double lower = result.rest_lower;
     for (const SplitCandidate& candidate : candidates) lower = std::min(lower, candidate.lower);
-    result.lower = result.free_lower = std::min(result.upper, std::max(result.lower, lower));
+    result.lower = Bound::both(std::min(result.upper, std::max(result.lower.allowed, lower)));
     return true;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "data/subset.hpp"
+#include "rules/bound.hpp"
 #include "tree/solution.hpp"
 
 namespace codt {
@@ -19,10 +20,9 @@ struct SplitCandidate {
 };
 
 struct DepthTwoResult {
-    double lower = 0;       // valid whatever happened; equals `upper` if solved below the given bound
-    double upper = 0;       // objective of the best tree found
-    double free_lower = 0;  // bound without a least decrease, see SearchSettings
-    bool splits = false;    // whether that tree splits at (feature, threshold); a leaf otherwise
+    Bound lower;          // valid whatever happened; equals `upper` if solved below the given bound
+    double upper = 0;     // objective of the best tree found
+    bool splits = false;  // whether that tree splits at (feature, threshold); a leaf otherwise
     std::uint32_t feature = 0;
     std::uint32_t threshold = 0;
     bool leaf[2] = {false, false};  // whether a side has leaves for no more than a leaf

@@ -6,8 +6,7 @@
 
 namespace codt {
 
-StumpValue best_stump_value(const Objective& objective, const Subset& subset,
-                            const SearchSettings& settings) {
+Bound best_stump_value(const Objective& objective, const Subset& subset, const SearchSettings& settings) {
     const double leaf = objective.leaf_loss(subset);
     double free = leaf, best = leaf;
     std::vector<double> left, right;
@@ -21,7 +20,7 @@ StumpValue best_stump_value(const Objective& objective, const Subset& subset,
             if (possible.contain(t)) best = std::min(best, loss);
         }
     }
-    return {free, settings.best_allowed(leaf, best)};
+    return {settings.best_allowed(leaf, best), free};
 }
 
 double leaf_loss_of_rows(const Objective& objective, const Dataset& data,

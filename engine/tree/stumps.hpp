@@ -7,17 +7,14 @@
 
 #include "data/subset.hpp"
 #include "objectives/objective.hpp"
+#include "rules/bound.hpp"
 #include "rules/settings.hpp"
 #include "tree/solution.hpp"
 
 namespace codt {
 
-// The best tree of depth at most one on a subproblem: of all, and of those that are allowed.
-struct StumpValue {
-    double free = 0;
-    double allowed = 0;
-};
-StumpValue best_stump_value(const Objective& objective, const Subset& subset, const SearchSettings& settings);
+// The objectives of the best trees of depth at most one on a subproblem.
+Bound best_stump_value(const Objective& objective, const Subset& subset, const SearchSettings& settings);
 
 // The loss of a leaf that holds some rows, in internal units, as the search computes it: the reported one may
 // differ from it by rounding, and two trees must not seem to differ because of that.
