@@ -44,6 +44,7 @@ double rounding_of_losses(const Objective& objective, std::uint32_t samples, dou
 // Makes the objective the one of this search: the root becomes a leaf, with nothing known of it.
 void Search::set_objective(std::shared_ptr<const Objective> objective) {
     objective_ = std::move(objective);
+    real_of_ = nullptr;  // with other numbers a stump may be another one
     root_.budget = Budget{options_.max_depth, options_.max_leaves}.on(root_.subset.size());
     root_.leaf_loss = root_.incumbent = objective_->leaf_loss(root_.subset);
     root_.solution = leaf_solution();
