@@ -47,7 +47,7 @@ class WeightedMisclassification final : public CostTupleObjective<ClassWeight> {
     std::unique_ptr<Objective> within(double ceiling) const override {
         const double heaviest = *std::max_element(original_.begin(), original_.end());
         if (heaviest <= ceiling) return nullptr;
-        return make(cost(), original_, ceiling);
+        return make(static_cast<const ClassTuple&>(cost()), original_, ceiling);
     }
 
     // However the samples are grouped, k leaves predict at most k classes: the weight of the others is lost.

@@ -44,6 +44,7 @@ double rounding_of_losses(const Objective& objective, std::uint32_t samples, dou
 // Makes the objective the one of this search: the root becomes a leaf, with nothing known of it.
 void Search::set_objective(std::shared_ptr<const Objective> objective) {
     objective_ = std::move(objective);
+    real_of_ = nullptr;  // with other numbers a stump may be another one
     root_.budget = options_.rules.budget.on(root_.subset.size());
     root_.leaf_loss = root_.incumbent = objective_->leaf_loss(root_.subset);
     root_.solution = leaf_solution();
@@ -73,25 +74,30 @@ double Search::margin() const {
            objective_->distortion() * (1 + 1e-4);
 }
 
-// Whether the numbers tell trees around this objective (internal unit) apart well enough.
+// Whether the numbers tell trees around this objective (internal unit) apart well enough. A search that is
+// part of another takes them as they are.
 bool Search::tells_apart(double objective) const {
+    if (!options_.refine) return true;
     return 2 * margin() <= wanted_precision * objective &&
            2 * objective_->distortion() <= wanted_precision_of_numbers * objective;
 }
 
 // The incumbent and its real objective, where the search's own numbers are not good enough. Splits that
-// seemed to save enough because of rounding are taken back.
-KeptTree Search::real_incumbent() const {
+// seemed to save enough because of rounding are taken back. Worked out once for every incumbent.
+const KeptTree& Search::real_incumbent() const {
+    if (real_of_ == root_.solution) return real_;
     const FlatTree tree = read_out(root_.solution, *data_, *objective_, settings_);
     const double decrease = options_.rules.min_decrease;
-    if (decrease <= 0) return {root_.solution, tree.objective(options_.penalty)};
-    return without_idle_splits(tree, options_.penalty, decrease);
+    real_ = decrease > 0 ? without_idle_splits(tree, options_.penalty, decrease)
+                         : KeptTree{root_.solution, tree.objective(options_.penalty)};
+    real_of_ = root_.solution;
+    return real_;
 }
 
 // Numbers that tell the incumbent from trees that are nearly as good, where the present ones do not; null if
 // they do, or if there are none. A tree that loses nothing needs none.
 std::shared_ptr<const Objective> Search::better_numbers() {
-    if (!options_.refine || tells_apart(root_.incumbent)) return nullptr;
+    if (tells_apart(root_.incumbent)) return nullptr;
     const double objective = real_incumbent().objective;
     if (objective < least_objective || tells_apart(objective / objective_->unit())) return nullptr;
     // A split that saves enough in one of them must do so in the other, too; and each time must be a gain.

@@ -47,7 +47,12 @@ RunStatus Search::run(StopCondition& stop, const RunLimits& limits) {
         limits.expansions > UINT64_MAX - root_.expansions ? UINT64_MAX : root_.expansions + limits.expansions;
     run_once(stop);
     while (status_ == RunStatus::optimal && next_objective_) {
-        refine();
+        try {
+            refine();
+        } catch (...) {
+            failed_ = true;
+            throw;
+        }
         run_once(stop);
     }
     return status_;

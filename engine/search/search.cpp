@@ -175,9 +175,8 @@ FlatTree Search::tree() const {
         solution = root_.solution;
         upper = root_.incumbent * objective_->unit();
         if (options_.rules.min_decrease > 0 && !tells_apart(root_.incumbent)) {
-            KeptTree kept = real_incumbent();
-            solution = std::move(kept.solution);
-            upper = kept.objective;
+            solution = real_incumbent().solution;
+            upper = real_incumbent().objective;
         }
         // Internal sums carry rounding errors of the order of the whole data's loss.
         slack = 1e-8 * root_.leaf_loss * objective_->unit() + tolerance_;

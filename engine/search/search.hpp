@@ -176,7 +176,7 @@ class Search {
     void set_objective(std::shared_ptr<const Objective> objective);
     double margin() const;
     bool tells_apart(double objective) const;
-    KeptTree real_incumbent() const;
+    const KeptTree& real_incumbent() const;
     std::shared_ptr<const Objective> better_numbers();
     void refine();
 
@@ -245,8 +245,10 @@ class Search {
     bool settled_ = false;
     std::shared_ptr<const Objective> next_objective_;
     double ceiling_ = std::numeric_limits<double>::infinity();  // what the numbers were made for
-    ScanCounters earlier_counters_;                             // of searches with other numbers
-    bool failed_ = false;  // an exception left the search tree half changed
+    mutable KeptTree real_;                                     // see real_incumbent
+    mutable Solution real_of_;
+    ScanCounters earlier_counters_;  // of searches with other numbers
+    bool failed_ = false;            // an exception left the search tree half changed
 
     // The run under way.
     mutable std::mutex mutex_;
