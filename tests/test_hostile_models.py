@@ -70,7 +70,7 @@ def test_what_is_no_model_is_refused(text: Any) -> None:
     ("path", "value", "message"),
     [
         ("format", "pickle", "format"),
-        ("version", 2, "version"),
+        ("version", 3, "version"),
         ("version", True, "version"),
         ("task", "ranking", "task"),
         ("task", "regression", "class_weight"),
