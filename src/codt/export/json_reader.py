@@ -113,13 +113,12 @@ def _model(found: object) -> Any:
 
 def _objective(document: dict[str, Any], model: Any) -> Objective | None:
     """Return what was minimised; in classification it has to be guessed for version 1."""
-    criterion = getattr(model, "criterion", None)
     if "objective" not in document:
-        return None if criterion is None else CRITERIA[criterion]
+        return None if document["task"] == "classification" else CRITERIA[model.criterion]
     objective = OBJECTIVES.get(check_text(document["objective"], "objective"))
-    fitting = [row for row in OBJECTIVES.values() if (row.task, row.criterion) == (document["task"], criterion)]
-    if objective not in fitting:
-        raise expected("objective", " or ".join(repr(row.name) for row in fitting), document["objective"])
+    if objective is None or objective.task != document["task"]:
+        names = [name for name, row in OBJECTIVES.items() if row.task == document["task"]]
+        raise expected("objective", f"one of {', '.join(names)}", document["objective"])
     return objective
 
 
