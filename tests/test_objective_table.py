@@ -13,7 +13,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 import pytest
-from sklearn.tree import DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import codt
 from codt import OptimalTreeClassifier, OptimalTreeRegressor, from_json, from_sklearn, optimal_path, verify
@@ -21,6 +21,7 @@ from codt.comparison import cart_loss, report
 from codt.explain.page import explanation_page
 from codt.objectives import CRITERIA, OBJECTIVES, Objective, Samples, register
 from codt.pictures.layout import spread_words, spreads
+from codt.problem import Importance
 from codt.tree import Tree
 from tests.support.instances import scaled
 from tests.test_objectives_doc import DOC, best, deviance
@@ -94,6 +95,27 @@ def test_what_is_said_of_a_loss(kind: str) -> None:
     if not given:
         path = optimal_path(model, X, y, complexity_costs=[0.0, 0.1])
         assert codt.plot_path(path).axes[0].get_ylabel() == axis
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_carts_loss_is_measured_in_the_same_unit(kind: str) -> None:
+    model, X, y, given = fitted(kind)
+    weights = given.get("sample_weight", np.ones(len(y)))
+    make: Any = DecisionTreeRegressor if model.tree_.task == "regression" else DecisionTreeClassifier
+    options = {"criterion": "absolute_error"} if kind == "distances" else {}
+    predicted = make(max_depth=2, random_state=0, **options).fit(X, y, sample_weight=weights).predict(X)
+    losses = {
+        "misclassification": (predicted != y) * 1.0,
+        "weighted-misclassification": (predicted != y) * weights,
+        "cost-sensitive": np.array([[0, 1], [9, 2]])[y.astype(int), predicted.astype(int)],
+        "squared-error": weights * (predicted - y) ** 2,
+        "absolute-error": weights * np.abs(predicted - y),
+    }[model.tree_.objective.name]
+    found = cart_loss(X, y, model._task, 2, importance=model._importance(**given))
+    assert found == pytest.approx(losses.sum())
+    assert found >= model.loss_ - 1e-9
+    constant = type(model)(**{**model.get_params(), "max_depth": 0}).fit(X, y, **given)
+    assert cart_loss(X, y, model._task, 0, importance=model._importance(**given)) == pytest.approx(constant.loss_)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -262,7 +284,7 @@ def test_a_new_row_is_called_by_its_name() -> None:
     theirs = sum(deviance(y[reached == leaf], np.ones((reached == leaf).sum())) for leaf in np.unique(reached))
     facts = [dict(tree["facts"])["loss"] for tree in data["trees"]]
     assert facts == [f"{model.loss_:.6g} deviance", f"{theirs:.6g} deviance"]
-    assert cart_loss(X, y, "regression", 2, criterion="poisson") == pytest.approx(theirs)
+    assert cart_loss(X, y, "regression", 2, importance=Importance(criterion="poisson")) == pytest.approx(theirs)
     assert f"loss of CART        {theirs:.10g} deviance" in report(model, theirs, 0.1)
     leaves = model.apply(X)
     bands, leaf = spreads(model.tree_), leaves[0]

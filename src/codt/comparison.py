@@ -20,24 +20,25 @@ def cart_loss(
     task: Task,
     max_depth: int,
     max_leaf_nodes: int | None = None,
-    criterion: str = "squared_error",
+    importance: Importance | None = None,
 ) -> float:
-    """Return the training loss of scikit-learn's CART, in the unit of the same objective.
+    """Return the training loss of scikit-learn's CART, by the same weights, costs and criterion.
 
-    Where scikit-learn has no such criterion, CART grows its tree by the default one.
+    CART knows no costs when it grows its tree, and grows it by its default criterion where it does not have ours.
 
     Examples
     --------
     >>> cart_loss([[1], [2], [3], [4]], [0, 1, 0, 1], task="classification", max_depth=1)
     1.0
     """
-    problem = prepare_problem(task, check_features(X), y, Importance(criterion=criterion))
+    problem = prepare_problem(task, check_features(X), y, importance)
     if max_depth == 0 or max_leaf_nodes == 1:  # CART has no trees of depth 0
         return problem.best_leaf_loss
     # No tree has more leaves than samples; scikit-learn cannot count further than 64 bits.
     most = None if max_leaf_nodes is None else max(2, min(max_leaf_nodes, len(problem.targets)))
     cart = make_cart(problem.objective, max_depth=max_depth, max_leaf_nodes=most)
-    return problem.loss_of(cart.fit(problem.samples, problem.targets).predict(problem.samples))
+    cart.fit(problem.samples, problem.targets, sample_weight=problem.weights)
+    return problem.loss_of(cart.predict(problem.samples))
 
 
 def make_cart(objective: Objective, **options: Any) -> Any:
