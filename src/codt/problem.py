@@ -43,8 +43,8 @@ class Importance:
         The cost of every prediction (columns) for every true class (rows), in the order of the sorted labels.
     sample_costs : array-like of shape (n_samples, n_classes), optional
         The cost of every prediction for every sample, instead of a cost matrix.
-    criterion : {"squared_error", "absolute_error"}
-        The error of a regression tree.
+    criterion : str
+        The error of a regression tree, one of ``codt.objectives.CRITERIA``.
     """
 
     sample_weight: ArrayLike | None = None
@@ -90,8 +90,8 @@ class Problem:
         Their weights; None if all are one.
     costs : ndarray of shape (n_samples, n_classes) or None
         The cost of every prediction, weights included; None for one (times the weight) per error.
-    criterion : {"squared_error", "absolute_error"}
-        The error of a regression tree.
+    criterion : str
+        The error of a regression tree, one of ``codt.objectives.CRITERIA``.
     counted : ndarray of bool or None
         Which of the samples that were given count; None for all.
     """
@@ -238,7 +238,7 @@ def prepare_problem(task: Task, X: Floats, y: ArrayLike, importance: Importance 
 
 
 def _check_criterion(task: Task, criterion: str, targets: Floats) -> None:
-    if criterion not in CRITERIA:
+    if criterion not in list(CRITERIA):  # which may be anything, even without a hash
         raise ValueError(f"criterion={criterion!r}: expected {' or '.join(map(repr, CRITERIA))}.")
     if task == "classification" and criterion != "squared_error":
         raise ValueError(f"criterion={criterion!r} is for regression.")
