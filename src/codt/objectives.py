@@ -91,7 +91,7 @@ class Objective:
     whole : bool
         Whether all losses are whole numbers.
     spread : Spread or None
-        The band in pictures of a node; classes have shares instead.
+        The band in the picture of a node, if there is one; classes have shares instead.
     scale : callable or None
         Returns the unit of the complexity cost for the samples; None for the loss of the best leaf.
     several_targets : bool
@@ -101,10 +101,10 @@ class Objective:
     power : int
         The loss of a sample grows no faster than this power of its distance from the prediction.
     sklearn : dict
-        The criteria of scikit-learn's trees that minimise the same, the one to be named first, each with what its
-        impurity is for a loss of one; empty if there is none. In classification impurities do not follow from losses.
+        The criteria of scikit-learn's trees for the same loss, the usual one first; each with its impurity, times the
+        weight, where the loss is 1. Empty if there is none. In classification impurities do not follow from losses.
     fits : callable
-        Tells whether the losses of a tree may be of this objective.
+        Tells whether the losses of a tree can be losses of this objective.
 
     Examples
     --------
@@ -144,7 +144,7 @@ class Objective:
         return (_named, (self.name,))  # a row is made of functions, and there is only one of each name
 
 
-#: The table, by name. What the losses of a tree fit is the first of its task that they may be of.
+#: The table, by name; in each task special objectives come before general ones.
 OBJECTIVES: dict[str, Objective] = {}
 #: The objectives of regression by what users call them.
 CRITERIA: dict[str, Objective] = {}
@@ -171,7 +171,7 @@ def find_objective(task: Task, criterion: str = "squared_error", form: Form = "p
 
 
 def guess_objective(tree: Tree) -> Objective:
-    """Return what a tree that does not tell may have been fitted to: the most special objective that its losses fit."""
+    """Return the objective of a tree that does not name it: the most special one of the task that its losses fit."""
     return next(row for row in OBJECTIVES.values() if row.task == tree.task and row.fits(tree))
 
 
@@ -180,7 +180,7 @@ def _named(name: str) -> Objective:
 
 
 def number_leaf(fit: Callable[[Floats, Floats | None], Fit]) -> Callable[[Samples], Leaf]:
-    """Return the leaf of a regression tree whose value and loss a function of targets and weights computes."""
+    """Return the ``leaf`` of a row of regression, made of a function that fits a value to targets and weights."""
 
     def leaf(samples: Samples) -> Leaf:
         value, error = fit(samples.targets, samples.weights)
@@ -242,7 +242,7 @@ def _loses_the_others(tree: Tree) -> bool:
 
 
 def _counts_samples(tree: Tree) -> bool:
-    """Whether every node loses a number of samples; the sum of other weights may be one too, as of balanced ones."""
+    """Whether every node loses a number of samples. Balanced weights add up to one as well, but not in every class."""
     whole = np.array_equal(tree.value, np.rint(tree.value)) and np.array_equal(tree.weight, tree.n_samples)
     return whole and _loses_the_others(tree)
 

@@ -25,7 +25,7 @@ function bar(node) {
       part.title = `${data.classes[index]}: ${number(count)}`;
       element.append(part);
     });
-  } else {
+  } else if (node.spread) {
     const [low, mean, high] = node.spread;
     const band = make("i", "band");
     band.style.left = `${100 * low}%`;
