@@ -70,8 +70,12 @@ def test_what_is_no_model_is_refused(text: Any) -> None:
     ("path", "value", "message"),
     [
         ("format", "pickle", "format"),
-        ("version", 2, "version"),
+        ("version", 3, "version"),
         ("version", True, "version"),
+        ("objective", "squared-error", "objective: expected one of misclassification, weighted"),
+        ("objective", "anything", "objective"),
+        ("objective", ["misclassification"], "objective"),
+        ("objective", ..., "objective"),
         ("task", "ranking", "task"),
         ("task", "regression", "class_weight"),
         ("n_features", 0, "n_features"),

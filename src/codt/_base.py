@@ -140,7 +140,7 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
         else:
             validate_data(self, X, skip_check_array=True)
         self.tree_ = outcome.tree
-        self.loss_ = round(self.tree_.total_loss) if outcome.problem.counts_errors else self.tree_.total_loss
+        self.loss_ = outcome.problem.objective.reported(self.tree_.total_loss)
         self.penalty_ = outcome.penalty
         self.objective_ = outcome.objective
         self.status_, self.lower_bound_, self.gap_ = outcome.status, outcome.lower_bound, outcome.gap
@@ -275,7 +275,7 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
 
     @property
     def feature_importances_(self) -> Floats:
-        """The share of each feature in the decrease of Gini impurity or squared error; they sum to 1, or are all 0."""
+        """The share of each feature in the decrease of Gini impurity or, in regression, of the loss; sums to 1 or 0."""
         check_is_fitted(self)
         return feature_importances(self.tree_, self.n_features_in_)
 

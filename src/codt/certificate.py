@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from codt._base import BaseOptimalTree
 from codt._numbers import as_float
+from codt.objectives import Leaf
 from codt.problem import LeafLimits, Problem, prepare_problem
 from codt.proof import relative_gap
 from codt.sums import exact_sum
@@ -109,10 +110,10 @@ def verify(
     tree = model.tree_
     problem = _problem(model, check_features(X), y, sample_weight, sample_costs)
     leaves, depth = _route(tree, problem.samples)
-    loss = math.fsum(problem.leaf(np.flatnonzero(leaves == leaf))[0] for leaf in np.unique(leaves))
+    loss = math.fsum(problem.leaf(np.flatnonzero(leaves == leaf)).loss for leaf in np.unique(leaves))
     n_splits = int((tree.feature != LEAF).sum())
     objective = loss + model.penalty_ * n_splits
-    slack = TOLERANCE * max(problem.leaf(np.arange(len(leaves)))[0], objective)
+    slack = TOLERANCE * max(problem.best_leaf_loss, objective)
 
     problems: list[str] = []
     if not abs(loss - float(model.loss_)) <= slack:
@@ -194,33 +195,27 @@ def _wrong_leaves(tree: Tree, problem: Problem, leaves: NDArray[np.intp], slack:
         rows = np.flatnonzero(leaves == leaf)
         if tree.n_samples[leaf] != len(rows):
             wrong.append(f"leaf {leaf} holds {len(rows)} samples, not {tree.n_samples[leaf]}")
+        best, claimed = problem.leaf(rows), tree.value[leaf]
         if tree.task == "regression":
-            wrong += _wrong_prediction(tree, problem, leaf, rows, slack)
+            if not _is_best(problem, rows, best, claimed, slack):
+                wrong.append(f"leaf {leaf} predicts {claimed}; its {problem.objective.predicts} is {best.value}")
             continue
-        value, claimed = problem.leaf(rows)[1], tree.value[leaf]
-        if np.abs(value - claimed).max() > (0.0 if problem.weights is None else TOLERANCE * value.sum()):
+        if np.abs(best.value - claimed).max() > (0.0 if problem.weights is None else TOLERANCE * best.value.sum()):
             wrong.append(f"leaf {leaf} does not count its samples by class")
-        costs = problem.class_costs(rows)
-        if costs[tree.label[leaf]] > costs.min() + (0.0 if problem.counts_errors else slack):
-            wrong.append(f"leaf {leaf} predicts class {tree.label[leaf]}; class {costs.argmin()} costs less")
+        label = int(tree.label[leaf])
+        if problem.loss_of(label, rows) > best.loss + (0.0 if problem.objective.whole else slack):
+            wrong.append(f"leaf {leaf} predicts class {label}; class {best.label} costs less")
     return wrong
 
 
-def _wrong_prediction(tree: Tree, problem: Problem, leaf: int, rows: NDArray[np.intp], slack: float) -> list[str]:
-    """Say what is wrong with the number or numbers that a leaf of a regression tree predicts."""
-    targets = problem.targets[rows]
-    loss, value, _ = problem.leaf(rows)
-    claimed = tree.value[leaf]
-    if problem.criterion == "absolute_error":
-        # Every number between the two middle targets is a median.
-        weights = np.ones(len(rows)) if problem.weights is None else problem.weights[rows]
-        right = exact_sum(weights * np.abs(targets - claimed[0])) <= loss + slack
-    else:
-        # Means of numbers far from zero are rounded to the floats there.
-        reach = np.ptp(targets.reshape(len(rows), -1), axis=0)
-        right = bool((np.abs(value - claimed) <= TOLERANCE * reach + 2 * np.spacing(np.abs(value))).all())
-    what = "median" if problem.criterion == "absolute_error" else "mean"
-    return [] if right else [f"leaf {leaf} predicts {claimed}; its {what} is {value}"]
+def _is_best(problem: Problem, rows: NDArray[np.intp], best: Leaf, claimed: Floats, slack: float) -> bool:
+    """Tell whether a leaf of a regression tree predicts the best number or numbers for its samples."""
+    if not problem.objective.one_best:
+        return problem.loss_of(claimed, rows) <= best.loss + slack
+    # Means of numbers far from zero are rounded to the floats there.
+    reach = np.ptp(problem.targets[rows].reshape(len(rows), -1), axis=0)
+    near = np.abs(best.value - claimed) <= TOLERANCE * reach + 2 * np.spacing(np.abs(best.value))
+    return bool(near.all())
 
 
 def _broken_limits(
@@ -251,11 +246,11 @@ def _idle_splits(
     def visit(node: int) -> tuple[float, NDArray[np.intp]]:
         rows = np.flatnonzero(leaves == node)
         if tree.feature[node] == LEAF:
-            return problem.leaf(rows)[0], rows
+            return problem.leaf(rows).loss, rows
         below = [visit(int(child)) for child in (tree.left[node], tree.right[node])]
         rows = np.concatenate([held for _, held in below])
         objective = penalty + sum(loss for loss, _ in below)
-        saved = problem.leaf(rows)[0] - objective
+        saved = problem.leaf(rows).loss - objective
         if saved < decrease - slack:
             idle.append(f"the split of node {node} saves {saved:g}, less than min_loss_decrease={decrease:g}")
         return objective, rows
@@ -268,7 +263,7 @@ def _enumerate(problem: Problem, limits: LeafLimits, model: BaseOptimalTree, sla
     """Return the optimal objective by trying every tree; subproblems met twice are solved once."""
     X = problem.samples
     depth, penalty, decrease = int(model.max_depth), model.penalty_, as_float(model.min_loss_decrease)
-    rounding = 0.0 if problem.counts_errors and not penalty else slack
+    rounding = 0.0 if problem.objective.whole and not penalty else slack
     n_splits = sum(len(np.unique(column)) - 1 for column in X.T)
     if n_splits**depth > MOST_SPLITS:
         raise ValueError(
@@ -284,7 +279,7 @@ def _enumerate(problem: Problem, limits: LeafLimits, model: BaseOptimalTree, sla
         n_leaves = min(n_leaves, 2**budget)
         key = (rows.tobytes(), budget, n_leaves)
         if key not in known:
-            leaf = objective = problem.leaf(np.flatnonzero(rows))[0]
+            leaf = objective = problem.leaf(np.flatnonzero(rows)).loss
             if n_leaves > 1:
                 for column in X.T:
                     for threshold in np.unique(column[rows])[:-1]:

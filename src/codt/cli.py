@@ -121,7 +121,8 @@ def fit(
         # Plain print: rich would read brackets in column names as markup.
         where = sys.stderr if to_stdout else sys.stdout
         title = f"{model._task} of {target!r}: {len(X)} samples, {X.shape[1]} features, depth {depth}"
-        summary = report(model, cart_loss(X, y, model._task, depth, max_leaf_nodes), seconds)
+        cart = cart_loss(X, y, model._task, depth, max_leaf_nodes, model._importance())
+        summary = report(model, cart, seconds)
         print(title, "", model.export_text(), "", summary, sep="\n", file=where)
     if out is not None:
         write_text(out, model.to_json())

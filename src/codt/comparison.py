@@ -2,45 +2,62 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
+
 from numpy.typing import ArrayLike
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from codt._base import BaseOptimalTree
+from codt.objectives import Objective
 from codt.options import Task
-from codt.structure import loss_unit_of
-from codt.sums import fit_means
+from codt.problem import Importance, prepare_problem
+from codt.validation import check_features
 
 
-def cart_loss(X: ArrayLike, y: ArrayLike, task: Task, max_depth: int, max_leaf_nodes: int | None = None) -> float:
-    """Return the training loss of scikit-learn's CART: misclassified samples, or sum of squared errors.
+def cart_loss(
+    X: ArrayLike,
+    y: ArrayLike,
+    task: Task,
+    max_depth: int,
+    max_leaf_nodes: int | None = None,
+    importance: Importance | None = None,
+) -> float:
+    """Return the training loss of scikit-learn's CART, by the same weights, costs and criterion.
+
+    CART knows no costs when it grows its tree, and grows it by its default criterion where it does not have ours.
 
     Examples
     --------
     >>> cart_loss([[1], [2], [3], [4]], [0, 1, 0, 1], task="classification", max_depth=1)
     1.0
     """
-    targets = np.asarray(y)
+    problem = prepare_problem(task, check_features(X), y, importance)
     if max_depth == 0 or max_leaf_nodes == 1:  # CART has no trees of depth 0
-        return _constant_loss(targets, task)
-    make = DecisionTreeClassifier if task == "classification" else DecisionTreeRegressor
+        return problem.best_leaf_loss
     # No tree has more leaves than samples; scikit-learn cannot count further than 64 bits.
-    most = None if max_leaf_nodes is None else max(2, min(max_leaf_nodes, len(targets)))
-    predicted = make(max_depth=max_depth, max_leaf_nodes=most, random_state=0).fit(X, targets).predict(X)
-    if task == "classification":
-        return float(np.count_nonzero(predicted != targets))
-    return float(np.square(predicted - targets).sum())
+    most = None if max_leaf_nodes is None else max(2, min(max_leaf_nodes, len(problem.targets)))
+    cart = make_cart(problem.objective, max_depth=max_depth, max_leaf_nodes=most)
+    cart.fit(problem.samples, problem.targets, sample_weight=problem.weights)
+    return problem.loss_of(cart.predict(problem.samples))
 
 
-def _constant_loss(targets: np.ndarray, task: Task) -> float:
-    if task == "classification":
-        return float(len(targets) - np.unique(targets, return_counts=True)[1].max())
-    return fit_means(targets.astype(np.float64)).error
+def make_cart(objective: Objective, **options: Any) -> Any:
+    """Return scikit-learn's CART for an objective; with its default criterion, where scikit-learn has no such one.
+
+    Examples
+    --------
+    >>> from codt.objectives import OBJECTIVES
+    >>> make_cart(OBJECTIVES["absolute-error"], max_depth=2)
+    DecisionTreeRegressor(criterion='absolute_error', max_depth=2, random_state=0)
+    """
+    make = DecisionTreeClassifier if objective.task == "classification" else DecisionTreeRegressor
+    cart = make(random_state=0, **options)
+    return cart.set_params(criterion=next(iter(objective.sklearn), cart.criterion))
 
 
 def report(model: BaseOptimalTree, cart: float, seconds: float) -> str:
     """Sum up a fitted estimator: its loss beside CART's, and what is proven."""
-    unit = loss_unit_of(model)
+    unit = model.tree_.objective.unit
     if model.status_ == "optimal":
         proof = "no tree of this depth has a lower objective"
     else:

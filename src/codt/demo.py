@@ -31,7 +31,7 @@ def _show(title: str, model: OptimalTreeClassifier | OptimalTreeRegressor, X: Ar
     seconds = perf_counter() - start
     print(model.export_text())
     print()
-    print(report(model, cart_loss(X, y, model._task, model.max_depth), seconds))
+    print(report(model, cart_loss(X, y, model._task, model.max_depth, importance=model._importance()), seconds))
 
 
 if __name__ == "__main__":

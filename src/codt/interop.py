@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from codt.objectives import CRITERIA, Objective
 from codt.options import MAX_DEPTH
 from codt.proof import settle
-from codt.structure import impurities, loss_unit
+from codt.structure import impurities
 from codt.tree import LEAF, Tree
 from codt.validation import Floats
 
@@ -44,7 +45,7 @@ def to_sklearn(model: Any) -> Any:
     ------
     ValueError
         If a split separates training values that are the same as 32-bit floats, which is what scikit-learn compares:
-        then no tree of scikit-learn can do the same.
+        then no tree of scikit-learn can do the same. Also if scikit-learn has no criterion for what was minimised.
 
     Examples
     --------
@@ -58,6 +59,10 @@ def to_sklearn(model: Any) -> Any:
 
     check_is_fitted(model)
     ours: Tree = model.tree_
+    if not ours.objective.sklearn:
+        raise ValueError(
+            f"to_sklearn: scikit-learn has no criterion for what the tree minimises, {ours.objective.axis}."
+        )
     n_features = int(model.n_features_in_)
     classification = ours.task == "classification"
 
@@ -93,9 +98,8 @@ def to_sklearn(model: Any) -> Any:
     )
 
     make = DecisionTreeClassifier if classification else DecisionTreeRegressor
-    tree = make(max_depth=max(1, ours.depth))  # scikit-learn has no trees of depth 0 by parameter, but by growth
-    if not classification:
-        tree.set_params(criterion=model.criterion)
+    # scikit-learn has no trees of depth 0 by parameter, but by growth.
+    tree = make(max_depth=max(1, ours.depth), criterion=next(iter(ours.objective.sklearn)))
     tree.tree_ = inner
     tree.n_features_in_ = n_features
     tree.n_outputs_ = len(widths)
@@ -129,15 +133,15 @@ def _thresholds_for_32_bits(tree: Tree, feature_names: Any) -> Floats:
     return thresholds
 
 
-def _criterion_of(model: Any) -> str:
-    """Return our name of what a regression tree of scikit-learn was fitted with."""
-    ours = {"squared_error": "squared_error", "friedman_mse": "squared_error", "absolute_error": "absolute_error"}
-    if model.criterion not in ours or (model.criterion == "absolute_error" and model.n_outputs_ != 1):
-        raise ValueError(
-            f"model={model!r}: criterion={model.criterion!r}, {model.n_outputs_} outputs;"
-            " expected 'squared_error', or 'absolute_error' with one output."
-        )
-    return ours[model.criterion]
+def _objective_of(model: Any) -> Objective:
+    """Return what a regression tree of scikit-learn was fitted to."""
+    for objective in CRITERIA.values():
+        if model.criterion in objective.sklearn and (model.n_outputs_ == 1 or objective.several_targets):
+            return objective
+    wanted = [f"{name!r}{'' if row.several_targets else ' with one output'}" for name, row in CRITERIA.items()]
+    raise ValueError(
+        f"model={model!r}: criterion={model.criterion!r}, {model.n_outputs_} outputs; expected {' or '.join(wanted)}."
+    )
 
 
 def from_sklearn(model: Any) -> OptimalTreeClassifier | OptimalTreeRegressor:
@@ -176,22 +180,22 @@ def from_sklearn(model: Any) -> OptimalTreeClassifier | OptimalTreeRegressor:
     classification = hasattr(model, "classes_")
     if classification and model.n_outputs_ != 1:
         raise ValueError(f"model={model!r} has {model.n_outputs_} outputs; expected one in classification.")
-    tree = _tree_from(model.tree_, classification)
+    objective = None if classification else _objective_of(model)
+    tree = _tree_from(model.tree_, objective, 1.0 if objective is None else objective.sklearn[model.criterion])
     depth = min(tree.depth, MAX_DEPTH)
     estimator: Any
-    if classification:
+    if objective is None:
         estimator = OptimalTreeClassifier(max_depth=depth)
     else:
-        estimator = OptimalTreeRegressor(max_depth=depth, criterion=_criterion_of(model))
+        estimator = OptimalTreeRegressor(max_depth=depth, criterion=str(objective.criterion))
     estimator.tree_ = tree
     estimator.n_features_in_ = int(model.n_features_in_)
     if hasattr(model, "feature_names_in_"):
         estimator.feature_names_in_ = model.feature_names_in_
     loss = tree.total_loss
-    estimator.loss_ = loss
+    estimator.loss_ = tree.objective.reported(loss)
     if classification:
         estimator.classes_ = model.classes_
-        estimator.loss_ = round(loss) if loss_unit(tree) == "misclassified" else loss
     estimator.penalty_ = 0.0
     estimator.objective_ = loss
     estimator.status_, estimator.lower_bound_, estimator.gap_ = settle("imported", 0.0, loss)
@@ -201,7 +205,9 @@ def from_sklearn(model: Any) -> OptimalTreeClassifier | OptimalTreeRegressor:
     return estimator  # type: ignore[no-any-return]
 
 
-def _tree_from(inner: Any, classification: bool) -> Tree:
+def _tree_from(inner: Any, objective: Objective | None, unit: float) -> Tree:
+    """Return our tree; the impurity is in the unit of the objective's loss, and of classes if there is none."""
+    classification = objective is None
     leaf = inner.children_left == LEAF
     weights = inner.weighted_n_node_samples
     # One output of several classes, or several outputs of one number each.
@@ -214,7 +220,7 @@ def _tree_from(inner: Any, classification: bool) -> Tree:
         values = whole if (weights == np.rint(weights)).all() and near.all() else counts
         loss = values.sum(axis=1) - values.max(axis=1)
     else:
-        loss = np.maximum(inner.impurity * weights * values.shape[1], 0.0)
+        loss = np.maximum(inner.impurity * weights * values.shape[1] / unit, 0.0)
     order = _preorder(inner.children_left, inner.children_right)
     place = np.empty(len(order) + 1, dtype=np.intp)
     place[order] = np.arange(len(order))
@@ -230,6 +236,7 @@ def _tree_from(inner: Any, classification: bool) -> Tree:
         loss=loss[order],
         value=values[order],
         weight=None if classification else weights[order],
+        objective=objective,
     )
 
 

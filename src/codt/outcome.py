@@ -65,7 +65,7 @@ def leaf_outcome(problem: Problem, stopped_by: str, complexity_cost: float) -> O
     >>> outcome.tree.total_loss, outcome.lower_bound
     (1.0, 0.0)
     """
-    loss, value, label = problem.leaf(np.arange(len(problem.targets)))
+    loss, value, label = problem.leaf(slice(None))
     count = len(problem.targets)
     tree = Tree(
         problem.task,
@@ -78,6 +78,7 @@ def leaf_outcome(problem: Problem, stopped_by: str, complexity_cost: float) -> O
         value=value[np.newaxis],
         label=[label],
         weight=[problem.weight],
+        objective=problem.objective,
     )
     return Outcome(
         *settle(stopped_by, 0.0, loss),

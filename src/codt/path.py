@@ -154,7 +154,7 @@ class PathSolver:
         self._leaf_loss = leaf.total_loss
         n_samples = len(self._problem.samples)
         most_leaves = n_samples if estimator.max_leaf_nodes is None else min(n_samples, int(estimator.max_leaf_nodes))
-        self._bounds = SizeBounds(most_leaves, leaf.total_loss, whole_numbers=self._problem.counts_errors)
+        self._bounds = SizeBounds(most_leaves, leaf.total_loss, whole_numbers=self._problem.objective.whole)
         # The best tree found, by depth and number of splits.
         self._pool: dict[tuple[int, int], tuple[float, Tree]] = {(0, 0): (leaf.total_loss, leaf)}
         self._solved: dict[tuple[int, float], PathPoint] = {}
@@ -214,7 +214,7 @@ class PathSolver:
         """
         model = clone(self._estimator).set_params(max_depth=depth, complexity_cost=cost, warm_start=False)
         penalty = absolute_penalty(cost, self._problem)
-        exact = self._problem.counts_errors and penalty == math.floor(penalty)
+        exact = self._problem.objective.whole and penalty == math.floor(penalty)
         known = KnownBound(self._bounds.at(depth, penalty), self._tolerance, ends_search=exact)
         self._take_proof(depth, model._fit(self._X, self._y, self._importance, known=known))
         self.n_searches += 1

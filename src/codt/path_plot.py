@@ -50,8 +50,7 @@ def plot_path(path: BaseOptimalTreeCV | Sequence[PathPoint], *, figure: Figure |
     panels = figure.subplots(2 if tuned is None else 3, 1, sharex=True)
     costs = np.array([point.complexity_cost for point in points])
     depths = np.array([point.max_depth for point in points])
-    regression = points[0].estimator._task == "regression"
-    panels[0].set_ylabel("sum of squared errors" if regression else "misclassified samples")
+    panels[0].set_ylabel(points[0].estimator.tree_.objective.axis)
     panels[1].set_ylabel("leaves")
     for number, depth in enumerate(np.unique(depths)):
         chosen = np.flatnonzero(depths == depth)

@@ -7,18 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from codt._numbers import as_float, shown
+from codt.objectives import CRITERIA, Form, Leaf, Objective, Samples, find_objective
 from codt.options import Task
 from codt.precision import refuse_moved_targets
-from codt.sums import exact_sum, fit_means, fit_median, sums_by_group
+from codt.sums import class_sums, exact_sum
 from codt.validation import Floats, check_labels, check_sample_array, check_target_range, check_targets
 
-Criterion = Literal["squared_error", "absolute_error"]
 ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
 
 # Errors of regression times weights are summed with 52 bits; lighter samples than this would be rounded away.
@@ -43,8 +43,8 @@ class Importance:
         The cost of every prediction (columns) for every true class (rows), in the order of the sorted labels.
     sample_costs : array-like of shape (n_samples, n_classes), optional
         The cost of every prediction for every sample, instead of a cost matrix.
-    criterion : {"squared_error", "absolute_error"}
-        The error of a regression tree.
+    criterion : str
+        The error of a regression tree, one of ``codt.objectives.CRITERIA``.
     """
 
     sample_weight: ArrayLike | None = None
@@ -90,8 +90,8 @@ class Problem:
         Their weights; None if all are one.
     costs : ndarray of shape (n_samples, n_classes) or None
         The cost of every prediction, weights included; None for one (times the weight) per error.
-    criterion : {"squared_error", "absolute_error"}
-        The error of a regression tree.
+    criterion : str
+        The error of a regression tree, one of ``codt.objectives.CRITERIA``.
     counted : ndarray of bool or None
         Which of the samples that were given count; None for all.
     """
@@ -102,25 +102,20 @@ class Problem:
     classes: NDArray[Any]
     weights: Floats | None = None
     costs: Floats | None = None
-    criterion: Criterion = "squared_error"
+    criterion: str = "squared_error"
     counted: NDArray[np.bool_] | None = None
 
     @property
-    def objective(self) -> str:
-        """The core's name for what is minimised: the plain objectives where nothing is weighted."""
-        if self.task == "regression":
-            if self.criterion == "absolute_error":
-                return "absolute-error"
-            plain = self.weights is None and self.targets.ndim == 1
-            return "squared-error" if plain else "weighted-squared-error"
+    def form(self) -> Form:
+        """What the samples count: all the same, by weights (or with several targets each), or by costs."""
         if self.costs is not None:
-            return "cost-sensitive"
-        return "misclassification" if self.weights is None else "weighted-misclassification"
+            return "costly"
+        return "plain" if self.weights is None and self.targets.ndim == 1 else "weighted"
 
     @property
-    def counts_errors(self) -> bool:
-        """Whether the loss is a number of samples."""
-        return self.objective == "misclassification"
+    def objective(self) -> Objective:
+        """What is minimised."""
+        return find_objective(self.task, self.criterion, self.form)
 
     @property
     def weight(self) -> float:
@@ -129,17 +124,14 @@ class Problem:
 
     @cached_property
     def scale(self) -> float:
-        """The unit of the complexity cost: the most that a tree can lose, or the error of the best leaf."""
-        if self.costs is not None:
-            return exact_sum(self.costs.max(axis=1))
-        if self.task == "classification":
-            return self.weight
-        return self.best_leaf_loss
+        """The unit of the complexity cost: the most that a tree can lose, or the loss of the best leaf."""
+        scale = self.objective.scale
+        return self.best_leaf_loss if scale is None else scale(self.held(slice(None)))
 
     @cached_property
     def best_leaf_loss(self) -> float:
         """The loss of the best single leaf."""
-        return self.leaf(np.arange(len(self.targets)))[0]
+        return self.leaf(slice(None)).loss
 
     def leaf_limits(self, min_samples_leaf: float, min_weight_fraction_leaf: float) -> LeafLimits:
         """Return what a leaf must hold.
@@ -158,60 +150,33 @@ class Problem:
             return LeafLimits(max(1, samples, _ceil(min_weight_fraction_leaf * count)), 0.0)
         return LeafLimits(max(1, samples), float(min_weight_fraction_leaf * self.weight))
 
-    def leaf(self, rows: NDArray[np.intp]) -> tuple[float, Floats, int]:
-        """Return the loss of the best leaf for some samples, its value (weight per class, means, median) and its label.
+    def held(self, rows: NDArray[np.intp] | slice) -> Samples:
+        """Return some of the samples, as far as the loss of a leaf depends on them."""
+        weights = None if self.weights is None else self.weights[rows]
+        costs = None if self.costs is None else self.costs[rows]
+        return Samples(self.targets[rows], weights, costs, len(self.classes))
+
+    def leaf(self, rows: NDArray[np.intp] | slice) -> Leaf:
+        """Return the best leaf for some samples.
 
         Examples
         --------
         >>> problem = Problem("classification", np.zeros((3, 1)), np.array([0.0, 1.0, 1.0]), np.array(["a", "b"]))
         >>> problem.leaf(np.arange(3))
-        (1.0, array([1., 2.]), 1)
+        Leaf(loss=1.0, value=array([1., 2.]), label=1)
         """
-        weights = None if self.weights is None else self.weights[rows]
-        targets = self.targets[rows]
-        if self.task == "regression":
-            value, loss = (fit_median if self.objective == "absolute-error" else fit_means)(targets, weights)
-            return loss, value, -1
-        value = class_sums(targets, weights, len(self.classes))
-        costs = self.class_costs(rows)
-        label = int(value.argmax() if self.costs is None else costs.argmin())
-        return float(costs[label]), value, label
+        return self.objective.leaf(self.held(rows))
 
-    def class_costs(self, rows: NDArray[np.intp]) -> Floats:
-        """Return what a leaf with these samples would lose by predicting each class.
+    def loss_of(self, predicted: ArrayLike, rows: NDArray[np.intp] | slice = slice(None)) -> float:
+        """Return what some samples lose by predictions: class codes or numbers, one for all of them or one for each.
 
         Examples
         --------
         >>> problem = Problem("classification", np.zeros((3, 1)), np.array([0.0, 1.0, 1.0]), np.array(["a", "b"]))
-        >>> problem.class_costs(np.arange(3))
-        array([2., 1.])
+        >>> problem.loss_of(0), problem.loss_of([0, 1, 0])
+        (2.0, 1.0)
         """
-        if self.costs is not None:
-            return np.array([exact_sum(column) for column in self.costs[rows].T])
-        targets = self.targets[rows]
-        weights = None if self.weights is None else self.weights[rows]
-        counts = class_sums(targets, weights, len(self.classes))
-        if weights is None:
-            return float(len(rows)) - counts
-        costs = exact_sum(weights) - counts
-        # Of the heaviest class the sum of the others: the difference would lose what is much lighter than it.
-        heaviest = int(counts.argmax())
-        costs[heaviest] = exact_sum(np.delete(counts, heaviest))
-        return costs
-
-
-def class_sums(targets: Floats, weights: Floats | None, n_classes: int) -> Floats:
-    """Return the number of samples, or their weight, of every class, given as codes.
-
-    Examples
-    --------
-    >>> class_sums(np.array([0.0, 1.0, 1.0]), None, 3)
-    array([1., 2., 0.])
-    """
-    codes = targets.astype(np.intp)
-    if weights is None:
-        return np.bincount(codes, minlength=n_classes).astype(np.float64)
-    return sums_by_group(weights, codes, n_classes)
+        return exact_sum(self.objective.losses(self.held(rows), predicted))
 
 
 def prepare_problem(task: Task, X: Floats, y: ArrayLike, importance: Importance | None = None) -> Problem:
@@ -243,7 +208,7 @@ def prepare_problem(task: Task, X: Floats, y: ArrayLike, importance: Importance 
         for name in ("class_weight", "cost_matrix", "sample_costs"):
             if getattr(importance, name) is not None:
                 raise ValueError(f"{name} is for classification; expected None in regression.")
-    criterion = _criterion(task, importance.criterion, targets)
+    _check_criterion(task, importance.criterion, targets)
     weights = _weights(importance, targets, classes, len(X))
     costs = _costs(importance, targets, classes, weights)
     counted = None if weights is None or weights.all() else weights > 0
@@ -261,19 +226,24 @@ def prepare_problem(task: Task, X: Floats, y: ArrayLike, importance: Importance 
     if task == "regression":
         check_target_range(targets)
         refuse_moved_targets(y, given, counted)
+        objective = CRITERIA[importance.criterion]
+        if objective.least_target is not None and targets.min() < objective.least_target:
+            raise ValueError(
+                f"y holds {targets.min():g}; expected at least {objective.least_target:g}"
+                f" with criterion={importance.criterion!r}."
+            )
         if weights is not None:
-            _check_weighted_errors(weights, targets, criterion)
-    return Problem(task, X, targets, classes, weights, costs, criterion, counted)
+            _check_weighted_errors(weights, targets, objective.power)
+    return Problem(task, X, targets, classes, weights, costs, importance.criterion, counted)
 
 
-def _criterion(task: Task, criterion: str, targets: Floats) -> Criterion:
-    if criterion not in ("squared_error", "absolute_error"):
-        raise ValueError(f"criterion={criterion!r}: expected 'squared_error' or 'absolute_error'.")
+def _check_criterion(task: Task, criterion: str, targets: Floats) -> None:
+    if criterion not in list(CRITERIA):  # which may be anything, even without a hash
+        raise ValueError(f"criterion={criterion!r}: expected {' or '.join(map(repr, CRITERIA))}.")
     if task == "classification" and criterion != "squared_error":
         raise ValueError(f"criterion={criterion!r} is for regression.")
-    if criterion == "absolute_error" and targets.ndim > 1:
+    if targets.ndim > 1 and not CRITERIA[criterion].several_targets:
         raise ValueError(f"criterion={criterion!r}: expected one column of targets, got {targets.shape[1]}.")
-    return cast("Criterion", criterion)
 
 
 def _weights(importance: Importance, targets: Floats, classes: NDArray[Any], n_samples: int) -> Floats | None:
@@ -317,7 +287,7 @@ def _check_weights(name: str, weights: Floats) -> None:
         )
 
 
-def _check_weighted_errors(weights: Floats, targets: Floats, criterion: Criterion) -> None:
+def _check_weighted_errors(weights: Floats, targets: Floats, power: int) -> None:
     """Refuse weights whose products with errors cannot be summed."""
     lightest, heaviest, total = float(weights.min()), float(weights.max()), exact_sum(weights)
     reach = f"sample_weight reaches from {lightest:g} to {heaviest:g} and sums up to {total:g}"
@@ -327,9 +297,9 @@ def _check_weighted_errors(weights: Floats, targets: Floats, criterion: Criterio
             " smallest weight above 0."
         )
     spreads = np.ptp(targets.reshape(len(targets), -1), axis=0)
-    error = float(np.square(spreads).sum() if criterion == "squared_error" else spreads.sum())
+    error = float((spreads**power).sum())
     if error > 0 and (total * error > LARGEST_SUM or lightest * error < SMALLEST_NUMBER):
-        what = "range^2" if criterion == "squared_error" else "range"
+        what = "range" if power == 1 else f"range^{power}"
         raise ValueError(
             f"{reach}, and y spans a range of {spreads.max():g}: weighted errors do not fit into 64-bit floats;"
             f" expected sum x {what} of at most {LARGEST_SUM:g}, smallest weight x {what} of at least"

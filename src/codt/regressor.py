@@ -11,6 +11,7 @@ from sklearn.base import RegressorMixin, _fit_context
 from sklearn.utils._param_validation import StrOptions
 
 from codt._base import BaseOptimalTree
+from codt.objectives import CRITERIA
 from codt.options import Task, document_options
 from codt.problem import Importance
 from codt.progress import Progress
@@ -78,7 +79,7 @@ class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseOptimalTree._parameter_constraints,
-        "criterion": [StrOptions({"squared_error", "absolute_error"})],
+        "criterion": [StrOptions(CRITERIA.keys())],
     }
 
     def __init__(
@@ -190,5 +191,6 @@ class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = self.criterion == "squared_error"
+        objective = CRITERIA.get(str(self.criterion))
+        tags.target_tags.multi_output = objective is not None and objective.several_targets
         return tags

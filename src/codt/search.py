@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from numbers import Integral, Real
 from time import perf_counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -187,7 +187,7 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
             primal=bool(primal_heuristics),
             memory_limit=memory_in_bytes(memory_limit),
             time_limit=seconds_allowed(time_limit),
-            objective=self.problem.objective,
+            objective=self.problem.objective.core[self.problem.form],
             weights=self.problem.weights,
             costs=self.problem.costs,
             min_leaf_samples=limits.samples,
@@ -328,25 +328,21 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
     @property
     def incumbent(self) -> Tree:
         """The best tree found so far."""
-        arrays = self._core.tree()
+        arrays: dict[str, Any] = {**self._core.tree(), "task": self.task, "objective": self.problem.objective}
         weights = self.problem.weights
-        if self.task == "regression":
-            tree = Tree(task=self.task, **arrays)
+        if self.task == "regression" and weights is not None:
             # The core tells means, not what they are weighed by.
-            if weights is not None:
-                tree = Tree(task=self.task, **arrays, weight=node_weights(tree, self.samples, weights))
-            return tree
-        if self.problem.costs is None:
-            return Tree(task=self.task, **arrays)
-        # The core tells the weight of every class, then the cost of every prediction.
-        value, costs = np.hsplit(arrays["value"], 2)
-        return Tree(task=self.task, **{**arrays, "value": value, "label": costs.argmin(axis=1)})
+            arrays["weight"] = node_weights(Tree(**arrays), self.samples, weights)
+        elif self.problem.costs is not None:
+            # The core tells the weight of every class, then the cost of every prediction.
+            arrays["value"], costs = np.hsplit(arrays["value"], 2)
+            arrays["label"] = costs.argmin(axis=1)
+        return Tree(**arrays)
 
     @property
     def loss(self) -> int | float:
-        """The incumbent's loss without penalties: misclassified samples, costs, or sum of squared errors."""
-        loss = self.incumbent.total_loss
-        return round(loss) if self.problem.counts_errors else loss
+        """The incumbent's loss without penalties, in the unit of the objective."""
+        return self.problem.objective.reported(self.incumbent.total_loss)
 
     @property
     def samples(self) -> Floats:

@@ -113,6 +113,6 @@ def _rebuild(tree: Tree, rows: NDArray[np.intp], goes_left: Any, X: Floats | Non
 
     add(0, rows)
     count = len(feature)
-    return Tree(
-        tree.task, feature, threshold, left, right, np.zeros(count), np.full(count, np.nan), np.full((count, 1), np.nan)
-    )
+    unknown = np.full(count, np.nan)
+    value, kind = unknown[:, np.newaxis], tree.objective
+    return Tree(tree.task, feature, threshold, left, right, np.zeros(count), unknown, value, objective=kind)

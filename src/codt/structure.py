@@ -67,50 +67,12 @@ def node_weights(tree: Tree, X: Floats, weights: Floats) -> Floats:
     return sums
 
 
-def loss_unit(tree: Tree) -> str:
-    """Return what the loss of a tree counts.
-
-    Examples
-    --------
-    >>> from codt import OptimalTreeClassifier
-    >>> X, y = [[1], [2], [5]], [0, 1, 0]
-    >>> loss_unit(OptimalTreeClassifier(max_depth=1).fit(X, y).tree_)
-    'misclassified'
-    >>> loss_unit(OptimalTreeClassifier(max_depth=1).fit(X, y, sample_weight=[1, 2, 3]).tree_)
-    'misclassified, by weight'
-    >>> loss_unit(OptimalTreeClassifier(max_depth=1, cost_matrix=[[0, 9], [2, 0]]).fit(X, y).tree_)
-    'cost'
-    """
-    if tree.task == "regression":
-        return "squared error"
-    wrong = tree.weight - tree.value[np.arange(tree.node_count), tree.label]
-    if not (np.abs(tree.loss - wrong) <= 1e-9 * tree.weight).all():
-        return "cost"
-    # Weights may add up to the number of samples, as balanced ones do: counts are whole numbers everywhere.
-    counts = np.array_equal(tree.weight, tree.n_samples) and np.array_equal(tree.value, np.rint(tree.value))
-    return "misclassified" if counts else "misclassified, by weight"
-
-
-def loss_unit_of(model: Any) -> str:
-    """Return what the loss of a fitted estimator counts.
-
-    Examples
-    --------
-    >>> from codt import OptimalTreeRegressor
-    >>> loss_unit_of(OptimalTreeRegressor(max_depth=1, criterion="absolute_error").fit([[1], [2]], [3, 4]))
-    'absolute error'
-    """
-    if model.tree_.task == "regression":
-        return str(getattr(model, "criterion", "squared_error")).replace("_", " ")
-    return loss_unit(model.tree_)
-
-
 def impurities(tree: Tree) -> Floats:
-    """Return the impurity of every node times its weight, as scikit-learn's trees measure it by default.
+    """Return the impurity of every node times its weight, as scikit-learn's trees measure it.
 
-    That is the Gini index in classification and the squared error in regression. The Gini index tells more of a split
-    than the misclassified samples do, which often stay the same until the split below. Of several targets scikit-learn
-    takes the mean of the squared errors, where ours are their sum.
+    That is the Gini index in classification and, but for a factor, the loss in regression. The Gini index tells more of
+    a split than the misclassified samples do, which often stay the same until the split below. Of several targets
+    scikit-learn takes the mean of the errors, where ours are their sum.
 
     Examples
     --------
@@ -119,7 +81,8 @@ def impurities(tree: Tree) -> Floats:
     array([2., 0., 0.])
     """
     if tree.task == "regression":
-        mean: Floats = tree.loss / tree.value.shape[1]
+        unit = next(iter(tree.objective.sklearn.values()), 1.0)
+        mean: Floats = unit * tree.loss / tree.value.shape[1]
         return mean
     # Without squares and differences of large numbers: weights may be of any size.
     weight = tree.weight[:, np.newaxis]

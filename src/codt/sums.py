@@ -54,6 +54,25 @@ def sums_by_group(numbers: Floats, groups: NDArray[np.intp], count: int) -> Floa
     return sums
 
 
+def class_sums(codes: Floats, weights: Floats | None, n_classes: int) -> Floats:
+    """Return the number of samples, or their weight, of every class.
+
+    Examples
+    --------
+    >>> class_sums(np.array([0.0, 1.0, 1.0]), None, 3)
+    array([1., 2., 0.])
+    """
+    groups = codes.astype(np.intp)
+    if weights is None:
+        return np.bincount(groups, minlength=n_classes).astype(np.float64)
+    return sums_by_group(weights, groups, n_classes)
+
+
+def weighted(numbers: Floats, weights: Floats | None) -> Floats:
+    """Return the numbers, one for each sample, times the weights of the samples if they have any."""
+    return numbers if weights is None else numbers * weights
+
+
 def fit_means(targets: Floats, weights: Floats | None = None) -> Fit:
     """Return the means of the columns of ``targets``, and the sum of weighted squared distances from them.
 
@@ -93,7 +112,7 @@ def fit_median(targets: Floats, weights: Floats | None = None) -> Fit:
     else:
         low, high = _middle(sorted_targets, weights[order])
     median = low + (high - low) / 2
-    return Fit(np.array([median]), exact_sum(_weighted(np.abs(targets - median), weights)))
+    return Fit(np.array([median]), exact_sum(weighted(np.abs(targets - median), weights)))
 
 
 def _mean(targets: Floats, weights: Floats | None) -> tuple[float, float]:
@@ -102,11 +121,11 @@ def _mean(targets: Floats, weights: Floats | None) -> tuple[float, float]:
     origin = targets[0]
     for _ in range(2):  # the first rough mean may be as far off as its origin is from the mean
         distances = targets - origin
-        rough = float(_weighted(distances, weights).sum()) / total
+        rough = float(weighted(distances, weights).sum()) / total
         origin = targets[np.abs(distances - rough).argmin()]
     distances = targets - origin
-    offset = exact_sum(_weighted(distances, weights)) / total
-    return float(origin + offset), exact_sum(_weighted(np.square(distances - offset), weights))
+    offset = exact_sum(weighted(distances, weights)) / total
+    return float(origin + offset), exact_sum(weighted(np.square(distances - offset), weights))
 
 
 def _middle(targets: Floats, weights: Floats) -> tuple[float, float]:
@@ -129,7 +148,3 @@ def _below(weights: Floats, place: int) -> float:
 
 def _above(weights: Floats, place: int) -> float:
     return exact_sum(weights[place + 1 :])
-
-
-def _weighted(numbers: Floats, weights: Floats | None) -> Floats:
-    return numbers if weights is None else numbers * weights

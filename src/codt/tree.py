@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from codt._names import printable
+from codt.objectives import Objective, guess_objective
 from codt.options import Task
 from codt.validation import Floats, check_features
 
@@ -33,9 +34,9 @@ class Node:
     n_samples : int
         The number of training samples that reach the node.
     loss : float
-        What the node would lose as a leaf: misclassified samples or sum of squared errors.
+        What the node would lose as a leaf, in the unit of the tree's objective.
     value : ndarray
-        The training samples (or their weight) per class, or the mean of every target.
+        The training samples (or their weight) per class, or the mean of every target (or its median).
     label : int
         The index of the class that the node would predict; -1 in regression.
     """
@@ -77,7 +78,7 @@ class Tree:
     loss : array of float, shape (node_count,)
         What every node would lose as a leaf.
     value : array of float, shape (node_count, n_classes) or (node_count, n_outputs)
-        The training samples (or their weight) per class in every node, or the means of their targets.
+        The training samples (or their weight) per class in every node, or the means (or the median) of their targets.
     label : array of int, shape (node_count,), optional
         The index of the class that every node would predict: where errors differ in cost, not always the most
         frequent one, which is the default. -1 in regression.
@@ -87,6 +88,9 @@ class Tree:
     weight : array of float, shape (node_count,), optional
         The weight of the training samples in every node. By default what ``value`` sums up to in classification, and
         the number of samples in regression.
+    objective : Objective, optional
+        What the tree was fitted to: the meaning of ``loss``. By default what the losses fit in classification, and the
+        squared error in regression.
 
     Examples
     --------
@@ -111,6 +115,7 @@ class Tree:
         "left",
         "loss",
         "n_samples",
+        "objective",
         "right",
         "task",
         "threshold",
@@ -130,6 +135,7 @@ class Tree:
     below: Floats
     above: Floats
     weight: Floats
+    objective: Objective
     _depths: NDArray[np.int64]
 
     def __init__(
@@ -146,6 +152,7 @@ class Tree:
         below: ArrayLike | None = None,
         above: ArrayLike | None = None,
         weight: ArrayLike | None = None,
+        objective: Objective | None = None,
     ) -> None:
         unknown = np.full(np.shape(feature), np.nan)
         columns: dict[str, tuple[ArrayLike, type[np.generic]]] = {
@@ -168,6 +175,7 @@ class Tree:
         if weight is None:
             weight = self.value.sum(axis=1) if task == "classification" else self.n_samples
         object.__setattr__(self, "weight", _frozen(np.array(weight, dtype=np.float64)))
+        object.__setattr__(self, "objective", objective or guess_objective(self))
         object.__setattr__(self, "_depths", _frozen(_depths(self.left, self.right)))
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -251,16 +259,16 @@ class Tree:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tree):
             return NotImplemented
-        return self.task == other.task and all(
+        return self.objective is other.objective and all(
             np.array_equal(mine, theirs, equal_nan=True)
             for mine, theirs in zip(self._arrays(), other._arrays(), strict=True)
         )
 
     def __hash__(self) -> int:
-        return hash((self.task, self.feature.tobytes(), self.threshold.tobytes()))
+        return hash((self.objective.name, self.feature.tobytes(), self.threshold.tobytes()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Tree, (self.task, *self._arrays()))
+        return (Tree, (self.task, *self._arrays(), self.objective))
 
     def __repr__(self) -> str:
         return (

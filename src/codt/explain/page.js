@@ -25,7 +25,7 @@ function bar(node) {
       part.title = `${data.classes[index]}: ${number(count)}`;
       element.append(part);
     });
-  } else {
+  } else if (node.spread) {
     const [low, mean, high] = node.spread;
     const band = make("i", "band");
     band.style.left = `${100 * low}%`;
@@ -165,8 +165,6 @@ data.classes.forEach((name, index) => {
   entry.append(patch, name);
   document.getElementById("legend").append(entry);
 });
-if (data.task === "regression") {
-  document.getElementById("legend").append("Bars: the mean of a node, and one standard deviation on both sides of it, on one scale for a tree.");
-}
+document.getElementById("legend").append(data.bars.join(" "));
 data.trees.forEach((tree) => document.getElementById("trees").append(draw(tree)));
 drawTrace(document.getElementById("trace"));

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
+from codt.comparison import make_cart
 from codt.explain.rules import rules
 from codt.export.naming import FeatureNames
 from codt.interop import from_sklearn
-from codt.pictures.layout import class_names, colour, prediction_texts, spreads
+from codt.pictures.layout import class_names, colour, prediction_texts, spread_words, spreads
 from codt.pictures.notebook import facts
-from codt.structure import decision_path, loss_unit_of, parents
+from codt.structure import decision_path, parents
 from codt.validation import Floats, as_column, check_features
 
 # Row numbers listed for a node; the page says how many more there are.
@@ -62,7 +62,7 @@ def explanation_page(model: Any, X: ArrayLike, y: ArrayLike, *, target_name: str
     cart = model if model.max_depth == 0 or model.max_leaf_nodes == 1 else _cart(model, X, labels)
     title = "Optimal tree" if model.status_ == "optimal" else "Best tree found"
     data = {
-        "task": model.tree_.task,
+        "bars": list(dict.fromkeys(spread_words(tree.tree_) for tree in (model, cart))),
         "target": target_name,
         "classes": class_names(model),
         "colours": [colour(index) for index in range(len(classes))],
@@ -99,10 +99,9 @@ def _filled(piece: str, parts: dict[str, str]) -> str:
 def _cart(model: Any, X: ArrayLike, labels: NDArray[Any]) -> Any:
     """Return the tree that CART finds for the same data under the same limits; it knows no costs."""
     shared = ["max_depth", "min_samples_leaf", "min_weight_fraction_leaf", "max_leaf_nodes"]
-    make, own = DecisionTreeRegressor, "criterion"
-    if model.tree_.task == "classification":
-        make, own = DecisionTreeClassifier, "class_weight"
-    return from_sklearn(make(random_state=0, **{name: getattr(model, name) for name in [*shared, own]}).fit(X, labels))
+    shared += ["class_weight"] if model.tree_.task == "classification" else []
+    cart = make_cart(model.tree_.objective, **{name: getattr(model, name) for name in shared})
+    return from_sklearn(cart.fit(X, labels))
 
 
 def _thinned(trace: Floats) -> Floats:
@@ -116,7 +115,7 @@ def _thinned(trace: Floats) -> Floats:
 
 def _cart_facts(cart: Any) -> list[tuple[str, str]]:
     return [
-        ("loss", f"{cart.loss_:.6g} {loss_unit_of(cart)}"),
+        ("loss", f"{cart.loss_:.6g} {cart.tree_.objective.unit}"),
         ("leaves", str(cart.tree_.n_leaves)),
         ("depth", str(cart.tree_.depth)),
     ]

@@ -1,7 +1,7 @@
 """What the writer and the reader of the JSON format agree on; docs/model-format.md describes it."""
 
 FORMAT = "codt-model"
-VERSION = 1
+VERSION = 2  # version 1 has no objective
 
 # A text whose tree is deeper, or that claims more features, is refused: what is done with a model takes time and
 # memory in proportion to both.
@@ -13,6 +13,9 @@ LABEL_TYPES = (
     *("str", "object"),
 )
 
-DOCUMENT = ("format", "version", "task", "n_features", "feature_names", "classes", "parameters", "result", "tree")
+DOCUMENT = (
+    *("format", "version", "task", "objective", "n_features", "feature_names", "classes", "parameters", "result"),
+    "tree",
+)
 RESULT = ("status", "loss", "objective", "penalty", "lower_bound", "n_expansions", "trace", "search_stats")
 TREE = (*("feature", "threshold", "left", "right", "n_samples", "weight", "loss", "value", "label", "below", "above"),)

@@ -26,8 +26,8 @@ from codt.export.json_format import (
     TREE,
     VERSION,
 )
+from codt.objectives import CRITERIA, OBJECTIVES, Objective
 from codt.proof import settle
-from codt.structure import loss_unit
 from codt.tree import LEAF, Tree
 
 _STATUSES = (
@@ -82,8 +82,9 @@ def _model(found: object) -> Any:
 
     if isinstance(found, dict) and found.get("format") != FORMAT:
         raise expected("format", repr(FORMAT), found.get("format"))
-    document = check_fields(found, "the document", DOCUMENT)
-    check_whole(document["version"], "version", VERSION, VERSION)
+    version = check_whole(found.get("version"), "version", 1, VERSION) if isinstance(found, dict) else VERSION
+    fields = DOCUMENT if version > 1 else tuple(name for name in DOCUMENT if name != "objective")
+    document = check_fields(found, "the document", fields)
     if document["task"] not in ("classification", "regression"):
         raise expected("task", "'classification' or 'regression'", document["task"])
     classification = document["task"] == "classification"
@@ -104,9 +105,21 @@ def _model(found: object) -> Any:
         n_classes = len(model.classes_)
     elif document["classes"] is not None:
         raise expected("classes", "null in regression", document["classes"])
-    model.tree_ = _tree(document["tree"], document["task"], n_features, n_classes)
+    objective = _objective(document, model)
+    model.tree_ = _tree(document["tree"], document["task"], n_features, n_classes, objective)
     _result(document["result"], model)
     return model
+
+
+def _objective(document: dict[str, Any], model: Any) -> Objective | None:
+    """Return what was minimised; in classification it has to be guessed for version 1."""
+    if "objective" not in document:
+        return None if document["task"] == "classification" else CRITERIA[model.criterion]
+    objective = OBJECTIVES.get(check_text(document["objective"], "objective"))
+    if objective is None or objective.task != document["task"]:
+        names = [name for name, row in OBJECTIVES.items() if row.task == document["task"]]
+        raise expected("objective", f"one of {', '.join(names)}", document["objective"])
+    return objective
 
 
 def _parameters(found: object, known: set[str]) -> dict[str, Any]:
@@ -174,7 +187,7 @@ def _classes(found: object) -> NDArray[Any]:
     return classes
 
 
-def _tree(found: object, task: Any, n_features: int, n_classes: int | None) -> Tree:
+def _tree(found: object, task: Any, n_features: int, n_classes: int | None, objective: Objective | None) -> Tree:
     fields = check_fields(found, "tree", TREE)
     features = check_list(fields["feature"], "tree.feature", "whole numbers")
     count = len(features)
@@ -194,18 +207,21 @@ def _tree(found: object, task: Any, n_features: int, n_classes: int | None) -> T
     _check_thresholds(fields, leaf)
     for value in fields["loss"]:
         check_number(value, "tree.loss", least=0.0)
-    _check_values(fields["value"], n_classes)
+    _check_values(fields["value"], n_classes, objective.least_target if objective and n_classes is None else 0.0)
     _check_sums(fields, leaf, classification=n_classes is not None)
     gaps = {name: [math.nan if v is None else v for v in fields[name]] for name in ("threshold", "below", "above")}
-    return Tree(task, **{**fields, **gaps})
+    tree = Tree(task, **{**fields, **gaps}, objective=objective)
+    if not tree.objective.fits(tree):
+        raise ValueError(f"objective: the losses and values of the tree are not those of {tree.objective.name!r}.")
+    return tree
 
 
-def _check_values(found: list[Any], n_classes: int | None) -> None:
+def _check_values(found: list[Any], n_classes: int | None, least: float | None) -> None:
     width = n_classes or (len(found[0]) if isinstance(found[0], list) else 1)
     for row in found:
         check_list(row, "tree.value", "numbers for every node", length=max(1, width))
         for value in row:
-            check_number(value, "tree.value", least=None if n_classes is None else 0.0)
+            check_number(value, "tree.value", least=least)
 
 
 def _check_thresholds(fields: dict[str, Any], leaf: list[bool]) -> None:
@@ -286,7 +302,7 @@ def _result(found: object, model: Any) -> None:
         raise expected("result.search_stats", "an object", fields["search_stats"])
     for value in fields["search_stats"].values():
         check_whole(value, "result.search_stats", 0, _LARGEST_COUNT)
-    model.loss_ = round(loss) if loss_unit(tree) == "misclassified" else loss
+    model.loss_ = tree.objective.reported(loss)
     model.penalty_ = float(fields["penalty"])
     model.objective_ = float(fields["objective"])
     proven = model.objective_ if fields["status"] == "optimal" else float(fields["lower_bound"])

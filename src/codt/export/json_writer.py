@@ -42,6 +42,7 @@ def to_json(model: Any) -> str:
         "format": FORMAT,
         "version": VERSION,
         "task": tree.task,
+        "objective": tree.objective.name,
         "n_features": int(model.n_features_in_),
         "feature_names": None if names is None else [str(name) for name in names],
         "classes": _classes(model.classes_) if tree.task == "classification" else None,

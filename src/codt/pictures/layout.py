@@ -193,10 +193,11 @@ def shares(tree: Tree) -> Floats:
 
 
 def spreads(tree: Tree) -> Floats | None:
-    """Return where every node of a regression tree stands: mean less, mean, and mean plus one standard deviation.
+    """Return where every node of a regression tree stands: its value less its spread, its value, and with its spread.
 
-    All are scaled to the range from 0 to 1 that the nodes span together. None if the tree predicts several numbers,
-    which have no scale in common.
+    The value may be a mean with one standard deviation on both sides, as :func:`spread_words` says. All are scaled to
+    the range from 0 to 1 that the nodes span together. None if there is no spread, or if the tree predicts several
+    numbers, which have no scale in common.
 
     Examples
     --------
@@ -206,14 +207,29 @@ def spreads(tree: Tree) -> Floats | None:
            [0. , 0. , 0. ],
            [1. , 1. , 1. ]])
     """
-    if tree.value.shape[1] > 1:
+    if tree.value.shape[1] > 1 or tree.objective.spread is None:
         return None
-    mean = tree.value[:, 0]
-    deviation = np.sqrt(tree.loss / tree.weight)
-    ends = np.stack([mean - deviation, mean, mean + deviation], axis=1)
+    value = tree.value[:, 0]
+    width = tree.objective.spread.width(value, tree.loss, tree.weight)
+    ends = np.stack([value - width, value, value + width], axis=1)
     low, high = float(ends.min()), float(ends.max())
     scaled: Floats = (ends - low) / (high - low) if high > low else np.full_like(ends, 0.5)
     return scaled
+
+
+def spread_words(tree: Tree) -> str:
+    """Return what the bars of :func:`spreads` show; nothing if there are none.
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeRegressor
+    >>> spread_words(OptimalTreeRegressor(max_depth=1, criterion="absolute_error").fit([[1], [2]], [1.0, 3.0]).tree_)
+    'Bars: the median of a node, and the mean absolute error on both sides of it, on one scale for a tree.'
+    """
+    predicts, spread = tree.objective.predicts, tree.objective.spread
+    if spread is None:
+        return ""
+    return f"Bars: the {predicts} of a node, and {spread.words} on both sides of it, on one scale for a tree."
 
 
 def box_lines(node: Placed, width: float, measure: Callable[[str], float]) -> list[tuple[str, bool]]:

@@ -6,7 +6,6 @@ from html import escape
 from typing import Any
 
 from codt.pictures.svg import tree_svg
-from codt.structure import loss_unit_of
 
 # How much smaller a picture may become before it is scrolled instead: letters of 7 pixels.
 SMALLEST = 0.6
@@ -21,7 +20,7 @@ def facts(model: Any) -> list[tuple[str, str]]:
     >>> facts(OptimalTreeClassifier(max_depth=1).fit([[1], [2]], ["a", "b"]))[:2]
     [('status', 'optimal'), ('loss', '0 misclassified')]
     """
-    rows = [("status", str(model.status_)), ("loss", f"{model.loss_:.6g} {loss_unit_of(model)}")]
+    rows = [("status", str(model.status_)), ("loss", f"{model.loss_:.6g} {model.tree_.objective.unit}")]
     if model.penalty_:
         rows.append(("objective", f"{model.objective_:.6g} with {model.penalty_:.4g} for every split"))
     rows += [("lower bound", f"{model.lower_bound_:.6g}"), ("gap", f"{model.gap_:.2%}")]

@@ -32,8 +32,9 @@ FONT_POINTS = 9.0
 def plot_tree(model: Any, ax: Any = None) -> Any:
     """Draw a fitted tree with matplotlib, with the distribution of the classes or of the targets in every node.
 
-    In classification the bar of a node shows the shares of the classes; in regression the band is one standard
-    deviation wide on both sides of the mean, on one scale for all nodes.
+    In classification the bar of a node shows the shares of the classes; in regression the band reaches from the
+    mean by one standard deviation to both sides (with absolute errors, from the median by their mean), on one scale for
+    all nodes.
 
     Parameters
     ----------

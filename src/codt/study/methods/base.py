@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import numpy as np
 from numpy.typing import NDArray
 
+from codt.objectives import Samples, find_objective
 from codt.options import Task
 from codt.strategy import Strategy
 from codt.validation import Floats
@@ -33,9 +33,7 @@ class Problem:
 
     def loss_of(self, predicted: NDArray[Any]) -> float:
         """Return the loss of predictions for the samples: misclassified, or squared error."""
-        if self.task == "classification":
-            return float(np.count_nonzero(np.asarray(predicted) != self.y))
-        return float(np.square(np.asarray(predicted, dtype=np.float64) - self.y).sum())
+        return float(find_objective(self.task).losses(Samples(self.y), predicted).sum())
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,330 @@
+"""The table of objectives: what every axis, page, file and check says of a loss, and what a new row is worth."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pickle
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import codt
+from codt import OptimalTreeClassifier, OptimalTreeRegressor, from_json, from_sklearn, optimal_path, verify
+from codt.comparison import cart_loss, report
+from codt.explain.page import explanation_page
+from codt.objectives import CRITERIA, OBJECTIVES, Objective, Samples, register
+from codt.pictures.layout import spread_words, spreads
+from codt.problem import Importance
+from codt.tree import Tree
+from tests.support.instances import scaled
+from tests.test_objectives_doc import DOC, best, deviance
+
+mpl.use("Agg")
+
+ROOT = Path(__file__).parent.parent
+
+# One model of each objective, with what is said of it: name, unit, axis.
+KINDS: dict[str, tuple[Any, dict[str, Any], tuple[str, str, str]]] = {
+    "plain": (
+        OptimalTreeClassifier(),
+        {},
+        ("misclassification", "misclassified", "misclassified samples"),
+    ),
+    "weights": (
+        OptimalTreeClassifier(),
+        {"sample_weight": True},
+        ("weighted-misclassification", "misclassified, by weight", "weight of misclassified samples"),
+    ),
+    "costs": (
+        OptimalTreeClassifier(cost_matrix=[[0, 1], [9, 2]]),
+        {},
+        ("cost-sensitive", "cost", "cost of the predictions"),
+    ),
+    "squares": (OptimalTreeRegressor(), {}, ("squared-error", "squared error", "sum of squared errors")),
+    "weighted squares": (
+        OptimalTreeRegressor(),
+        {"sample_weight": True},
+        ("squared-error", "squared error", "sum of squared errors"),
+    ),
+    "distances": (
+        OptimalTreeRegressor(criterion="absolute_error"),
+        {"sample_weight": True},
+        ("absolute-error", "absolute error", "sum of absolute errors"),
+    ),
+}
+
+
+def fitted(kind: str, seed: int = 5) -> tuple[Any, Any, Any, dict[str, Any]]:
+    """A fitted model of a kind, its data and what else fit was given."""
+    rng = np.random.default_rng(seed)
+    model, options, _ = KINDS[kind]
+    X = rng.integers(0, 5, (12, 2)).astype(np.float64)
+    y = rng.integers(0, 2, 12) if isinstance(model, OptimalTreeClassifier) else rng.normal(size=12)
+    given = {"sample_weight": rng.choice([0.5, 1.0, 2.25], 12)} if options else {}
+    model = type(model)(**{**model.get_params(), "max_depth": 2})
+    return model.fit(X, y, **given), X, y, given
+
+
+def page_data(page: str) -> dict[str, Any]:
+    block = re.search(r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', page, re.DOTALL)
+    assert block
+    found: dict[str, Any] = json.loads(block[1])
+    return found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_said_of_a_loss(kind: str) -> None:
+    model, X, y, given = fitted(kind)
+    name, unit, axis = KINDS[kind][2]
+    objective = model.tree_.objective
+    assert (objective.name, objective.unit, objective.axis) == (name, unit, axis)
+    assert isinstance(model.loss_, int) == objective.whole == (kind == "plain")
+    assert f"{model.loss_:.6g} {unit}</b>" in model._repr_html_()
+    assert f" {unit}\n" in report(model, 1.0, 0.1)
+    certificate = verify(model, X, y, **given, enumerate_trees=True)
+    assert certificate.ok, str(certificate)
+    data = page_data(explanation_page(model, X, y))
+    assert dict(data["trees"][0]["facts"])["loss"].endswith(f" {unit}")
+    if not given:
+        path = optimal_path(model, X, y, complexity_costs=[0.0, 0.1])
+        assert codt.plot_path(path).axes[0].get_ylabel() == axis
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_carts_loss_is_measured_in_the_same_unit(kind: str) -> None:
+    model, X, y, given = fitted(kind)
+    weights = given.get("sample_weight", np.ones(len(y)))
+    make: Any = DecisionTreeRegressor if model.tree_.task == "regression" else DecisionTreeClassifier
+    options = {"criterion": "absolute_error"} if kind == "distances" else {}
+    predicted = make(max_depth=2, random_state=0, **options).fit(X, y, sample_weight=weights).predict(X)
+    losses = {
+        "misclassification": (predicted != y) * 1.0,
+        "weighted-misclassification": (predicted != y) * weights,
+        "cost-sensitive": np.array([[0, 1], [9, 2]])[y.astype(int), predicted.astype(int)],
+        "squared-error": weights * (predicted - y) ** 2,
+        "absolute-error": weights * np.abs(predicted - y),
+    }[model.tree_.objective.name]
+    found = cart_loss(X, y, model._task, 2, importance=model._importance(**given))
+    assert found == pytest.approx(losses.sum())
+    assert found >= model.loss_ - 1e-9
+    constant = type(model)(**{**model.get_params(), "max_depth": 0}).fit(X, y, **given)
+    assert cart_loss(X, y, model._task, 0, importance=model._importance(**given)) == pytest.approx(constant.loss_)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_files_and_pickles_keep_the_objective(kind: str) -> None:
+    model, X, y, given = fitted(kind)
+    document = json.loads(model.to_json())
+    assert (document["version"], document["objective"]) == (2, KINDS[kind][2][0])
+    again = from_json(model.to_json())
+    assert (again.tree_, again.loss_, type(again.loss_)) == (model.tree_, model.loss_, type(model.loss_))
+    assert pickle.loads(pickle.dumps(model)).tree_.objective is model.tree_.objective
+    # Files of version 1 do not tell; it follows from the criterion, or from the losses.
+    del document["objective"]
+    old = from_json(json.dumps(document | {"version": 1}))
+    assert old.tree_ == model.tree_
+    assert type(old.loss_) is type(model.loss_)
+    assert verify(old, X, y, **given).ok
+
+
+def test_trees_that_do_not_tell_are_guessed() -> None:
+    model = fitted("distances")[0]
+    arguments = model.tree_.__reduce__()[1]
+    assert Tree(*arguments[:-1]).objective is OBJECTIVES["squared-error"]
+    assert Tree(*arguments[:-1]) != model.tree_
+    tree = from_sklearn(fitted("weights")[0].to_sklearn()).tree_
+    assert tree.objective is OBJECTIVES["weighted-misclassification"]
+
+
+def test_a_file_whose_losses_are_not_those_of_its_objective_is_refused() -> None:
+    for kind in ("weights", "costs"):
+        document = json.loads(fitted(kind)[0].to_json())
+        with pytest.raises(ValueError, match="objective: the losses and values of the tree are not those of 'miscl"):
+            from_json(json.dumps(document | {"objective": "misclassification"}))
+
+
+def test_the_band_of_absolute_errors_is_their_mean() -> None:
+    model, X, y, given = fitted("distances")
+    weights, leaves = given["sample_weight"], model.apply(X)
+    widths = {}
+    for leaf in np.unique(leaves):
+        held = leaves == leaf
+        widths[leaf] = np.average(np.abs(y[held] - model.tree_.value[leaf, 0]), weights=weights[held])
+    scaled_bands = spreads(model.tree_)
+    assert scaled_bands is not None
+    half = (scaled_bands[:, 2] - scaled_bands[:, 0]) / 2
+    wide = max(widths, key=lambda leaf: widths[leaf])
+    assert [half[leaf] / half[wide] for leaf in widths] == pytest.approx([w / widths[wide] for w in widths.values()])
+    words = "Bars: the median of a node, and the mean absolute error on both sides of it, on one scale for a tree."
+    assert page_data(explanation_page(model, X, y))["bars"] == [spread_words(model.tree_)] == [words]
+    assert "one standard deviation" in spread_words(fitted("squares")[0].tree_)
+    assert page_data(explanation_page(*fitted("plain")[:3]))["bars"] == [""]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_leaves_are_the_best_and_losses_add_up(kind: str) -> None:
+    rng = np.random.default_rng([6, list(KINDS).index(kind)])
+    objective = OBJECTIVES[KINDS[kind][2][0]]
+    for _ in range(scaled(30)):
+        n = int(rng.integers(1, 8))
+        weights = rng.choice([0.5, 1.0, 2.25], n) if KINDS[kind][1] else None
+        if objective.task == "classification":
+            targets = rng.integers(0, 3, n).astype(np.float64)
+            samples = Samples(targets, weights, rng.integers(0, 9, (n, 3)) + 0.5 if kind == "costs" else None, 3)
+            candidates: Any = range(3)
+        else:
+            targets = rng.integers(0, 9, n).astype(np.float64)
+            samples, candidates = Samples(targets, weights), np.linspace(0, 9, 91)
+        leaf = objective.leaf(samples)
+        predicted = leaf.label if objective.task == "classification" else leaf.value
+        assert objective.losses(samples, predicted).sum() == pytest.approx(leaf.loss)
+        assert leaf.loss <= min(objective.losses(samples, other).sum() for other in candidates) + 1e-12
+        one_for_each = np.full(n, predicted if objective.task == "classification" else predicted[0])
+        assert (objective.losses(samples, one_for_each) == objective.losses(samples, predicted)).all()
+
+
+def test_every_objective_of_the_core_but_the_worked_example_has_a_row() -> None:
+    rows = re.findall(r"^ +ROW\(\"([\w-]+)\"", (ROOT / "engine/objectives/registry.cpp").read_text(), re.MULTILINE)
+    named = {core for row in OBJECTIVES.values() for core in row.core.values()}
+    assert named == set(rows) - {"poisson-deviance"}
+
+
+# The row of the documentation: an objective that Python knows from the table alone.
+
+
+@pytest.fixture
+def poisson() -> Iterator[Objective]:
+    block = re.search(r"^```python\n(.*?)^```", DOC, re.MULTILINE | re.DOTALL)
+    assert block
+    names: dict[str, Any] = {}
+    exec(block[1], names)
+    row: Objective = names["POISSON"]
+    register(row)
+    yield row
+    del OBJECTIVES[row.name], CRITERIA["poisson"]
+
+
+def rates(seed: int, n: int = 9) -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng([7, seed])
+    X = rng.integers(0, 5, (n, 2)).astype(np.float64)
+    return X, rng.poisson(rng.choice([0.7, 5.0]), n).astype(np.float64), rng.choice([0.5, 1.0, 3.0], n)
+
+
+def test_without_its_row_there_is_no_such_criterion() -> None:
+    X, y, _ = rates(0)
+    with pytest.raises(ValueError, match="criterion"):
+        OptimalTreeRegressor(criterion="poisson").fit(X, y)
+    with pytest.raises(ValueError, match="criterion='poisson': expected 'squared_error' or 'absolute_error'"):
+        codt.Search(X, y, task="regression", criterion="poisson")
+
+
+@pytest.mark.usefixtures("poisson")
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_new_row_is_fitted_and_verified(weighted: bool) -> None:
+    for seed in range(scaled(12)):
+        X, y, weights = rates(seed)
+        weights = weights if weighted else np.ones(len(y))
+        given = {"sample_weight": weights} if weighted else {}
+        model = OptimalTreeRegressor(criterion="poisson", max_depth=2, complexity_cost=0.05).fit(X, y, **given)
+        scale = deviance(y, weights)
+        assert model.penalty_ == pytest.approx(0.05 * scale, rel=1e-12)
+        assert model.objective_ == pytest.approx(best(X, y, weights, 2, model.penalty_), rel=1e-9, abs=1e-9)
+        leaves = model.apply(X)
+        held = [leaves == leaf for leaf in np.unique(leaves)]
+        assert model.loss_ == pytest.approx(sum(deviance(y[rows], weights[rows]) for rows in held), rel=1e-9, abs=1e-9)
+        for rows in held:
+            assert model.predict(X[rows]) == pytest.approx(np.average(y[rows], weights=weights[rows]))
+        certificate = verify(model, X, y, **given, enumerate_trees=True)
+        assert certificate.ok, str(certificate)
+        assert certificate.proven_optimal
+        again = from_json(model.to_json())
+        assert again.tree_ == model.tree_
+        assert again.criterion == "poisson"
+        assert verify(again, X, y, **given).ok
+        assert model.to_sklearn().predict(X) == pytest.approx(model.predict(X))
+        assert from_sklearn(model.to_sklearn()).loss_ == pytest.approx(model.loss_)
+
+
+@pytest.mark.usefixtures("poisson")
+def test_a_new_row_is_checked() -> None:
+    X, y, _ = rates(1)
+    model = OptimalTreeRegressor(criterion="poisson", max_depth=1).fit(X, y)
+    _, (*arrays, objective) = model.tree_.__reduce__()
+    arrays[7] = arrays[7] * 1.001  # the values
+    model.tree_ = Tree(*arrays, objective)
+    assert re.search(r"leaf \d predicts .*; its mean is", str(verify(model, X, y)))
+    with pytest.raises(ValueError, match="y holds -1; expected at least 0 with criterion='poisson'"):
+        OptimalTreeRegressor(criterion="poisson").fit([[1.0], [2.0]], [3.0, -1.0])
+    with pytest.raises(ValueError, match="one column of targets, got 2"):
+        OptimalTreeRegressor(criterion="poisson").fit([[1.0], [2.0]], [[3.0, 1.0], [1.0, 1.0]])
+    document = json.loads(OptimalTreeRegressor(criterion="poisson", max_depth=1).fit(X, y).to_json())
+    document["tree"]["value"][0] = [-1.0]
+    with pytest.raises(ValueError, match=r"tree\.value: expected a finite number of at least 0, got -1"):
+        from_json(json.dumps(document))
+
+
+@pytest.mark.usefixtures("poisson")
+def test_a_new_row_is_called_by_its_name() -> None:
+    X, y, _ = rates(2, 30)
+    model = OptimalTreeRegressor(criterion="poisson", max_depth=2).fit(X, y)
+    assert f"{model.loss_:.6g} deviance</b>" in model._repr_html_()
+    assert codt.plot_path(optimal_path(model, X, y)).axes[0].get_ylabel() == "Poisson deviance"
+    data = page_data(explanation_page(model, X, y))
+    words = "Bars: the mean of a node, and about one standard deviation on both sides of it, on one scale for a tree."
+    assert data["bars"] == [words]
+    cart = DecisionTreeRegressor(criterion="poisson", max_depth=2, random_state=0).fit(X, y)
+    reached = cart.apply(X)
+    theirs = sum(deviance(y[reached == leaf], np.ones((reached == leaf).sum())) for leaf in np.unique(reached))
+    facts = [dict(tree["facts"])["loss"] for tree in data["trees"]]
+    assert facts == [f"{model.loss_:.6g} deviance", f"{theirs:.6g} deviance"]
+    assert cart_loss(X, y, "regression", 2, importance=Importance(criterion="poisson")) == pytest.approx(theirs)
+    assert f"loss of CART        {theirs:.10g} deviance" in report(model, theirs, 0.1)
+    leaves = model.apply(X)
+    bands, leaf = spreads(model.tree_), leaves[0]
+    assert bands is not None
+    counts = y[leaves == leaf]
+    wide = np.sqrt(counts.mean() * deviance(counts, np.ones(len(counts))) / len(counts))
+    # One scale for all nodes: the distance between two means tells how long a unit is.
+    other = leaves[leaves != leaf][0]
+    unit = (bands[leaf, 1] - bands[other, 1]) / (counts.mean() - y[leaves == other].mean())
+    assert bands[leaf, 2] - bands[leaf, 1] == pytest.approx(unit * wide)
+    assert codt.tree_svg(model).count("#9cc3e0") == model.tree_.node_count
+
+
+def test_a_new_row_goes_to_scikit_learn_if_that_knows_it(poisson: Objective) -> None:
+    # Steps so clear that CART finds the optimal tree as well.
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(300, 1))
+    y = rng.poisson(np.select([X[:, 0] < -0.5, X[:, 0] < 0.6], [1.0, 30.0], 200.0)).astype(np.float64)
+    reference = DecisionTreeRegressor(criterion="poisson", max_depth=2, max_leaf_nodes=3).fit(X, y)
+    model = OptimalTreeRegressor(criterion="poisson", max_depth=2, max_leaf_nodes=3).fit(X, y)
+    theirs, ours = reference.tree_, model.to_sklearn().tree_
+    order = np.argsort(theirs.n_node_samples)
+    assert model.to_sklearn().criterion == "poisson"
+    assert (np.sort(ours.n_node_samples) == theirs.n_node_samples[order]).all()
+    assert ours.impurity[np.argsort(ours.n_node_samples)] == pytest.approx(theirs.impurity[order])
+    imported = from_sklearn(reference)
+    assert imported.criterion == "poisson"
+    assert imported.loss_ == pytest.approx(model.loss_)
+    assert verify(imported, X, y).problems == ()
+
+    register(dataclasses.replace(poisson, sklearn={}))
+    model.fit(X, y)
+    with pytest.raises(ValueError, match="no criterion for what the tree minimises, Poisson deviance"):
+        model.to_sklearn()
+    with pytest.raises(
+        ValueError, match="criterion='poisson', 1 outputs; expected 'squared_error' or 'absolute_error'"
+    ):
+        from_sklearn(reference)
+    # CART is grown by squared error then, and says so where its own loss is shown.
+    data = page_data(explanation_page(model, X, y))
+    assert dict(data["trees"][1]["facts"])["loss"].endswith(" squared error")
+    assert len(data["bars"]) == 2
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
