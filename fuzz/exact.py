@@ -203,7 +203,9 @@ class Exact:
         """Return the loss of the best leaf for a set of atoms, in units."""
         if atoms not in self._leaf:
             inside = self.members(atoms)
-            if self.task == "classification":
+            if not inside:  # no sample counts: such data are refused
+                loss = 0
+            elif self.task == "classification":
                 loss = min(map(sum, zip(*(self.tuples[a] for a in inside), strict=True))) << 80
             elif self.criterion == "absolute_error":
                 loss = _absolute_errors([entry for a in inside for entry in self.listed[a]]) << 80

@@ -76,8 +76,9 @@ class WideOracle:
 
     def _possible(self, left: Floats, right: Floats, rules: Rules) -> NDArray[np.bool_]:
         enough = np.ones(left.shape[:-1], dtype=bool)
+        samples, weight = min(rules.samples, 2**53), min(rules.weight, 10**300)  # as floats
         for side in (left, right):
-            enough &= (side[..., -2] >= rules.samples) & (side[..., -1] >= rules.weight)
+            enough &= (side[..., -2] >= samples) & (side[..., -1] >= weight)
         return enough
 
     def _solve(self, rules: Rules) -> int:
