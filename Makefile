@@ -13,9 +13,9 @@ PIP_INSTALL = bin/python -m pip install --quiet --disable-pip-version-check
 demo: .venv/.installed
 	.venv/bin/python -m codt.demo
 
-# New and freed memory is filled with a pattern, so that reading it shows.
+# New and freed memory is filled with a pattern, so that reading it shows. Files of tests run side by side.
 test: .venv-test/.installed
-	MALLOC_PERTURB_=165 .venv-test/bin/python -m pytest
+	MALLOC_PERTURB_=165 .venv-test/bin/python -m pytest --numprocesses 2 --dist loadfile
 
 # Random problems against an exact oracle: make fuzz SECONDS=3600 SEED=7 JOBS=2; more options in ARGS.
 fuzz: .venv-test/.installed
