@@ -46,7 +46,7 @@ def check_story(model: Any, X: Any, y: Any) -> None:
 
 
 @pytest.mark.parametrize("make", ESTIMATORS)
-@pytest.mark.parametrize("stop", STOPS, ids=str)
+@pytest.mark.parametrize("stop", STOPS, ids=lambda stop: "-".join(stop) or "none")
 @pytest.mark.parametrize("cost", [0.0, 0.01, 5.0, 1e200])
 def test_every_stop_tells_one_story(make: Any, stop: dict[str, Any], cost: float) -> None:
     X, y = data(make._task)
