@@ -14,6 +14,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <numeric>
@@ -21,6 +22,12 @@
 #include <vector>
 
 namespace codt {
+
+inline double next_power_of_two(double number) {
+    int exponent = 0;
+    std::frexp(number, &exponent);  // number < 2^exponent
+    return std::ldexp(1.0, exponent);
+}
 
 // `widest(m, n)` is the gap that loses the ceiling. `weights` may be empty: all are one. Nothing is returned
 // if no gap is at least twice as wide.
@@ -46,7 +53,8 @@ std::vector<double> with_smaller_gaps(std::span<const double> targets, std::span
         if (k == 0) {
             first = target;
         } else {
-            const double allowed = widest(lightest_below, lightest_above[k]);
+            // A power of two: what is left of the distances of whole numbers stays short, and sums exact.
+            const double allowed = next_power_of_two(widest(lightest_below, lightest_above[k]));
             if (target - targets[order[k - 1]] > 2 * allowed) {
                 place = moved[order[k - 1]] + allowed;
                 first = target;

@@ -34,9 +34,8 @@ double rounding_of_losses(const Objective& objective, std::uint32_t samples, dou
         // Losses are exact. Sums of them and of penalties are as well, if those are whole numbers.
         return lambda == std::floor(lambda) ? 0.0 : 16 * eps * root_loss;
     }
-    // Sums of n terms: of very many, errors cancel out rather than add up.
-    const double share = std::clamp(4 * eps * samples, 1e-14, 1e-12);
-    return std::max(share * root_loss, objective.rounding());
+    // Every term of a sum may be rounded, and equal terms all in the same direction.
+    return std::max(std::max(1e-14, eps * samples) * root_loss, objective.rounding());
 }
 
 }  // namespace

@@ -190,7 +190,8 @@ class Store:
     def _read(self, columns: list[str] | None = None) -> pa.Table:
         # By an open file: it stays whole while another process puts a new one in its place.
         with self.path.open("rb") as file:
-            return pq.read_table(file, columns=columns)
+            # Without threads: those of pyarrow may still be at work when the process ends, which aborts it then.
+            return pq.ParquetFile(file, pre_buffer=False).read(columns=columns, use_threads=False)
 
 
 def records_to_table(records: list[Record]) -> pa.Table:
