@@ -6,25 +6,24 @@ import sys
 from enum import Enum
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated, Any
+from typing import Annotated
 
-import pandas as pd
 import typer
 
 from codt import __version__
 from codt import demo as demonstration
 from codt.classifier import OptimalTreeClassifier
 from codt.commands import examples, model_commands
-from codt.commands.files import check_place, read_table, refuse_text, split_target, write_text
+from codt.commands.files import check_place, read_table, refused, target_and_rest, write_text
 from codt.commands.tables import print_table
 from codt.comparison import cart_loss, report
 from codt.datasets import list_datasets
 from codt.options import ESTIMATOR_OPTIONS
-from codt.own_data import MOST_INTEGER_CLASSES
 from codt.progress import live_line
 from codt.regressor import OptimalTreeRegressor
 from codt.strategy import strategies as known_strategies
 from codt.study.cli import app as study
+from codt.tables import guess_task, refuse_text
 
 # Plain help and errors: rich would read brackets in the names of columns as markup.
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -93,9 +92,11 @@ def fit(
     found. With --out - the model goes to standard output, to be piped, and the report to standard error.
     """
     check_place(out)
-    X, y = split_target(read_table(data), target, data)
-    refuse_text(X)
-    make = OptimalTreeClassifier if _is_classification(task, y) else OptimalTreeRegressor
+    X, y = target_and_rest(read_table(data), target, data)
+    with refused():
+        refuse_text(X, data)
+    chosen = guess_task(y) if task is TaskChoice.auto else task.value
+    make = OptimalTreeClassifier if chosen == "classification" else OptimalTreeRegressor
     start = perf_counter()
     with live_line(not quiet) as show:
         model = make(
@@ -126,14 +127,6 @@ def fit(
         print(title, "", model.export_text(), "", summary, sep="\n", file=where)
     if out is not None:
         write_text(out, model.to_json())
-
-
-def _is_classification(task: TaskChoice, y: pd.Series[Any]) -> bool:
-    if task is not TaskChoice.auto:
-        return task is TaskChoice.classification
-    if pd.api.types.is_float_dtype(y):
-        return False
-    return not pd.api.types.is_integer_dtype(y) or y.nunique() <= MOST_INTEGER_CLASSES
 
 
 for command, shown in model_commands.COMMANDS.items():

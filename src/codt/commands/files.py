@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from io import BytesIO
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,16 @@ import pandas as pd
 import typer
 
 from codt.export import from_json
+from codt.tables import features_and_target, parse_table, refuse_text
 
-# What a Parquet file begins with.
-_PARQUET = b"PAR1"
+
+@contextmanager
+def refused(option: str | None = None) -> Iterator[None]:
+    """Say what is wrong with a table as the command line says it."""
+    try:
+        yield
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint=option) from error
 
 
 def read_bytes(path: Path) -> bytes:
@@ -30,20 +38,10 @@ def read_bytes(path: Path) -> bytes:
 
 
 def read_table(path: Path) -> pd.DataFrame:
-    """Read a table from a CSV file with a header, or from a Parquet file, whatever its name.
-
-    The bytes are read first and handed on as such: pandas would also take an address of the web or an archive for
-    a file's name.
-    """
+    """Read a table from a CSV file with a header, or from a Parquet file, whatever its name."""
     content = read_bytes(path)
-    try:
-        if content.startswith(_PARQUET):
-            return pd.read_parquet(BytesIO(content))
-        return pd.read_csv(BytesIO(content))
-    except ImportError as error:
-        raise typer.BadParameter(f"{path}: to read Parquet, pip install pyarrow") from error
-    except (ValueError, OSError) as error:  # pandas' own errors, and those of pyarrow, are among these
-        raise typer.BadParameter(f"{path} is neither a CSV file with a header nor a Parquet file: {error}") from error
+    with refused():
+        return parse_table(content, path)
 
 
 def read_model(path: Path) -> Any:
@@ -84,30 +82,10 @@ def write_text(path: Path | None, text: str) -> None:
         raise typer.BadParameter(f"{path} cannot be written: {error.strerror}") from error
 
 
-def split_target(frame: pd.DataFrame, target: str, source: Path) -> tuple[pd.DataFrame, pd.Series[Any]]:
-    """Return the columns beside the target, and the target, which must be there in every row."""
-    if target not in frame.columns:
-        columns = ", ".join(map(str, frame.columns))
-        raise typer.BadParameter(f"{target!r} is not a column of {source}: {columns}", param_hint="--target")
-    X, y = frame.drop(columns=target), frame[target]
-    if X.empty:
-        raise typer.BadParameter(
-            f"{source}: expected rows and a column beside {target!r}, got {len(X)} rows, {X.shape[1]} columns"
-        )
-    if y.isna().any():
-        row = int(y.isna().to_numpy().argmax())
-        raise typer.BadParameter(
-            f"{int(y.isna().sum())} values are missing in {target!r}, the first in row {row} (counted from 0)",
-            param_hint="--target",
-        )
-    return X, y
-
-
-def refuse_text(X: pd.DataFrame) -> None:
-    """Refuse columns that are not numbers."""
-    text_columns = [name for name in X.columns if not pd.api.types.is_numeric_dtype(X[name])]
-    if text_columns:
-        raise typer.BadParameter(f"expected numbers in all columns but the target; text in: {text_columns}")
+def target_and_rest(frame: pd.DataFrame, target: str, source: Path) -> tuple[pd.DataFrame, pd.Series[Any]]:
+    """Return the columns beside the target, and the target."""
+    with refused("--target"):
+        return features_and_target(frame, target, source)
 
 
 def features_of(model: Any, frame: pd.DataFrame, source: Path) -> Any:
@@ -119,11 +97,13 @@ def features_of(model: Any, frame: pd.DataFrame, source: Path) -> Any:
                 f"{source} has {frame.shape[1]} columns beside the target; the model, which knows no names, expects"
                 f" {model.n_features_in_}"
             )
-        refuse_text(frame)
+        with refused():
+            refuse_text(frame, source)
         return frame.to_numpy()
     missing = [name for name in names if name not in frame.columns]
     if missing:
         raise typer.BadParameter(f"{source} has no column {', '.join(map(repr, missing))}, which the model needs")
     chosen = frame[list(names)]
-    refuse_text(chosen)
+    with refused():
+        refuse_text(chosen, source)
     return chosen

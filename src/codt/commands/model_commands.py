@@ -12,7 +12,7 @@ import pandas as pd
 import typer
 
 from codt.certificate import verify as verify_model
-from codt.commands.files import check_place, features_of, read_model, read_model_and_table, split_target, write_text
+from codt.commands.files import check_place, features_of, read_model, read_model_and_table, target_and_rest, write_text
 from codt.explain.page import explanation_page
 from codt.pictures.svg import tree_svg
 
@@ -98,7 +98,7 @@ def verify(
     code is 0 if everything fits and 1 if something does not.
     """
     fitted, table = read_model_and_table(model, data)
-    X, y = split_target(table, target, data)
+    X, y = target_and_rest(table, target, data)
     try:
         certificate = verify_model(fitted, features_of(fitted, X, data), y, enumerate_trees=enumerate_trees)
     except (ValueError, TypeError) as error:
@@ -122,7 +122,7 @@ def explain(
     """
     check_place(out)
     fitted, table = read_model_and_table(model, data)
-    X, y = split_target(table, target, data)
+    X, y = target_and_rest(table, target, data)
     try:
         page = explanation_page(fitted, features_of(fitted, X, data), y, target_name=target)
     except (ValueError, TypeError) as error:

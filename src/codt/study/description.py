@@ -32,7 +32,7 @@ from codt._names import unknown_name
 from codt.datasets import list_datasets
 from codt.limits import memory_in_bytes
 from codt.options import MAX_DEPTH, Task
-from codt.own_data import is_own_file, split_target
+from codt.own_data import is_own_file, split_name
 from codt.strategy import Strategy, strategies
 from codt.study.methods import METHODS
 
@@ -254,7 +254,7 @@ def _datasets(value: object, folder: Path) -> tuple[str, ...]:
     names = []
     for entry in _list("datasets", value):
         if isinstance(entry, str) and is_own_file(entry):
-            path, target = split_target(entry)
+            path, target = split_name(entry)
             full = path if path.is_absolute() else folder.resolve() / path
             names.append(f"{full}::{target}" if target else str(full))
         else:
