@@ -3,14 +3,33 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields
+from decimal import Decimal
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 Task = Literal["classification", "regression"]
 Floats = NDArray[np.float64]
+
+#: What data come in: the values are the same in all of them.
+CONTAINERS: dict[str, Callable[[NDArray[Any]], Any]] = {
+    "array": lambda values: values,
+    "list": lambda values: values.tolist(),
+    "columns": np.asfortranarray,
+    "objects": lambda values: values.astype(object),
+    "decimals": np.vectorize(Decimal, otypes=[object]),
+    "frame": lambda values: (pd.DataFrame if values.ndim == 2 else pd.Series)(values),
+    "nullable": lambda values: (pd.DataFrame if values.ndim == 2 else pd.Series)(values).convert_dtypes(),
+    "unsigned": lambda values: values.astype(np.uint64) if _is_unsigned(values) else values,
+}
+
+
+def _is_unsigned(values: NDArray[Any]) -> bool:
+    return values.dtype.kind == "i" and bool((values >= 0).all())
 
 
 @dataclass(frozen=True)
@@ -35,6 +54,8 @@ class Data:
         As pairs, because JSON's keys are texts.
     integers : bool
         Whether the samples are whole numbers of 64 bits.
+    container : str
+        What the samples and targets are handed over in, one of :data:`CONTAINERS`.
     oracle : {"sets", "wide", "none"}
         Which oracle can solve it: by sets of rows, by sorted columns (up to depth two), or none.
     """
@@ -50,6 +71,7 @@ class Data:
     sample_costs: list[list[float]] | None = None
     criterion: str = "squared_error"
     integers: bool = False
+    container: str = "array"
     oracle: str = "sets"
 
     def rows(self) -> NDArray[np.intp]:
@@ -67,6 +89,13 @@ class Data:
         """Return the targets as an array."""
         dtype = np.float64 if self.task == "regression" else None
         return np.array(self.y, dtype=dtype)[self.rows()]
+
+    def given(self) -> dict[str, Any]:
+        """Return samples and targets as they are handed over."""
+        wrap = CONTAINERS[self.container]
+        # scikit-learn takes no decimals for labels.
+        as_it_is = self.task == "classification" and self.container == "decimals"
+        return {"X": wrap(self.samples()), "y": self.targets() if as_it_is else wrap(self.targets())}
 
     def weights(self) -> Floats | None:
         """Return the weights as an array."""

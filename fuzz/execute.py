@@ -157,7 +157,7 @@ def make_model(data: Data, options: dict[str, Any]) -> Any:
 
 def fit_arguments(data: Data) -> dict[str, Any]:
     """Return what fit takes."""
-    arguments: dict[str, Any] = {"X": data.samples(), "y": data.targets()}
+    arguments: dict[str, Any] = data.given()
     if data.sample_weight is not None:
         arguments["sample_weight"] = data.weights()
     if data.sample_costs is not None:

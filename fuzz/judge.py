@@ -219,7 +219,7 @@ class _Visit:
 
 def search_arguments(data: Data) -> dict[str, Any]:
     """Return the data as :class:`codt.Search` takes them."""
-    arguments: dict[str, Any] = {"X": data.samples(), "y": data.targets(), "task": data.task}
+    arguments: dict[str, Any] = {**data.given(), "task": data.task}
     given = {
         "sample_weight": data.weights(),
         "class_weight": data.weights_of_classes(),

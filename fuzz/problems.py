@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fuzz import values
-from fuzz.case import Data, Floats
+from fuzz.case import CONTAINERS, Data, Floats
 from fuzz.values import Rng
 
 #: Numbers of samples around the limits of the engine: rows are merged from 200 on, radix sorts begin at 128 and 4096,
@@ -20,7 +20,18 @@ VALUE_LIMITS = (7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65)
 MANY_VALUES = (127, 128, 129, 130, 192, 254, 255, 256, 257, 258, 600)
 
 
+#: The scan of absolute errors takes a minute for more rows.
+MOST_SAMPLES_OF_ABSOLUTE_ERROR = 4097
+
+
 def random_data(rng: Rng) -> Data:
+    """Return a random problem, in arrays or in something else."""
+    data = _random_data(rng)
+    small = data.size <= max(SAMPLE_LIMITS)
+    return replace(data, container=str(rng.choice([*CONTAINERS]))) if small and rng.random() < 0.1 else data
+
+
+def _random_data(rng: Rng) -> Data:
     """Return a random problem; half of them have numbers that are plain, so that nothing hides what else is wrong."""
     plain = bool(rng.random() < 0.5)
     shape = rng.choice(["small", "repeated", "many", "chain", "wide"], p=[0.75, 0.07, 0.01, 0.07, 0.10])
@@ -91,6 +102,8 @@ def _repeated(rng: Rng, size: int, plain: bool) -> Data:
     """Return few different rows, each of them many times."""
     n = int(rng.integers(2, 9))
     data = _problem(rng, values.features(rng, n, int(rng.integers(1, 4)), plain), "sets", plain)
+    if data.criterion == "absolute_error":
+        size = min(size, MOST_SAMPLES_OF_ABSOLUTE_ERROR)
     shares = rng.random(n) ** 2 + 1e-6
     repeat = np.maximum(1, np.floor(shares / shares.sum() * (size - n))).astype(np.int64)
     repeat[rng.integers(n)] += size - repeat.sum()
