@@ -15,7 +15,16 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from codt import OptimalTreeClassifier, Tree, from_json, verify
-from codt.split import GAP_COLUMNS, Split, between, check_columns, conjunction, splits_for_sklearn, splits_of_sklearn
+from codt.split import (
+    GAP_COLUMNS,
+    TEST_COLUMNS,
+    Split,
+    between,
+    check_columns,
+    conjunction,
+    splits_for_sklearn,
+    splits_of_sklearn,
+)
 
 LARGEST = float(np.finfo(np.float64).max)
 LEAST = 5e-324
@@ -37,14 +46,15 @@ def truth(values: list[float], threshold: float) -> list[bool]:
     return [Fraction(value) <= Fraction(threshold) for value in values]
 
 
-def stump(*splits: Split) -> Tree:
+def chain(*splits: Split) -> Tree:
     """Return a tree of these splits, each on the right of the one before."""
     n = 2 * len(splits) + 1
-    columns: dict[str, Any] = {"feature": [-1] * n, "threshold": [np.nan] * n, "left": [-1] * n, "right": [-1] * n}
+    columns: dict[str, Any] = {"feature": [-1] * n, "left": [-1] * n, "right": [-1] * n}
+    columns |= {name: [np.nan] * n for name in ("threshold", *GAP_COLUMNS)}
     for i, split in enumerate(splits):
-        new = {"feature": split.feature, "threshold": split.threshold, "left": 2 * i + 1, "right": 2 * i + 2}
-        for name, value in new.items():
-            columns[name][2 * i] = value
+        columns["left"][2 * i], columns["right"][2 * i] = 2 * i + 1, 2 * i + 2
+        for name in (*TEST_COLUMNS, *GAP_COLUMNS):
+            columns[name][2 * i] = getattr(split, name)
     return Tree("classification", **columns, n_samples=np.ones(n), loss=np.zeros(n), value=np.ones((n, 2)))
 
 
@@ -55,8 +65,8 @@ def test_every_form_sends_every_value_the_same_way(threshold: float) -> None:
     samples = np.array([[9.0, value] for value in values])
     expected = truth(values, threshold)
     assert split.goes_left(samples).tolist() == expected
-    assert (stump(split).apply(samples) == 1).tolist() == expected
-    assert stump(split).split(0) == stump(split)[0].split == split
+    assert (chain(split).apply(samples) == 1).tolist() == expected
+    assert chain(split).split(0) == chain(split)[0].split == split
     assert [eval(split.as_python("row"), {"row": row}) for row in samples.tolist()] == expected
     # The text of a tree shows six digits.
     shown = Split(1, float(f"{threshold:.6g}"))
@@ -141,7 +151,7 @@ def test_tests_of_scikit_learn_there_and_back(one: float, other: float) -> None:
     low, high = min(one, other), max(one, other)
     if low == high:
         return
-    there = splits_for_sklearn(stump(Split(0, low, below=low, above=high)), None)["threshold"][0]
+    there = splits_for_sklearn(chain(Split(0, low, below=low, above=high)), None)["threshold"][0]
     inner = type("Inner", (), {"children_left": np.array([1, -1, -1]), "feature": np.array([0, -2, -2])})
     inner.threshold = np.array([there, -2, -2])
     back = splits_of_sklearn(inner)["threshold"][0]
@@ -158,7 +168,7 @@ def test_the_engine_sends_ties_where_python_does() -> None:
         # On values of the data, between them and beyond.
         splits = [Split(int(f), float(rng.choice(neighbours(X[rng.integers(30), f])))) for f in rng.integers(0, 2, 3)]
         y = rng.integers(0, 2, 30)
-        start = stump(*splits)
+        start = chain(*splits)
         model = OptimalTreeClassifier(max_depth=5, max_expansions=0, greedy_start=False, primal_heuristics=False)
         tree = model.fit(X, y, initial_tree=start).tree_
         for node, split in ((node, node.split) for node in tree if node.split is not None):
@@ -173,7 +183,7 @@ def test_the_engine_sends_ties_where_python_does() -> None:
 
 
 def test_too_few_features_are_named_everywhere() -> None:
-    tree = stump(Split(2, 0.5))
+    tree = chain(Split(2, 0.5))
     model = OptimalTreeClassifier(max_depth=1).fit([[0, 0, 0], [0, 0, 1]], [0, 1])
     calls: dict[str, Callable[[], Any]] = {
         "the tree": lambda: tree.apply([[1.0]]),
@@ -190,4 +200,4 @@ def test_a_tree_that_never_ends_is_an_error() -> None:
     with pytest.raises(ValueError, match="never ends"):
         circle.apply([[1.0]])
     with pytest.raises(ValueError, match="node 1 is a leaf"):
-        stump(Split(0, 0.5)).split(1)
+        chain(Split(0, 0.5)).split(1)
