@@ -205,7 +205,7 @@ def test_clicks_fold_unfold_and_explain(browser: Any, tmp_path: Path) -> None:
     for leaf in np.flatnonzero(model.tree_.feature < 0)[:2]:
         tree.locator(f'.row[data-node="{leaf}"]').click()
         shown = tree.locator(".details").inner_text()
-        assert " and ".join(rule(model, int(leaf))) in shown
+        assert " and ".join(rule(model, int(leaf))).replace("<=", "≤") in shown
         assert f"{model.tree_.n_samples[leaf]} training samples" in shown
         assert tree.locator(".selected").count() == 1
     assert page.locator("#trace svg path").count() == 3

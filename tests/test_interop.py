@@ -23,7 +23,7 @@ from sklearn.tree import (
 )
 
 from codt import OptimalTreeClassifier, OptimalTreeRegressor, from_json, from_sklearn, to_sklearn
-from codt.interop import _as_64_bits
+from codt.split import as_64_bits
 
 
 def iris() -> tuple[OptimalTreeClassifier, Any, Any]:
@@ -221,7 +221,7 @@ def test_trees_of_absolute_errors_come_and_go() -> None:
 @settings(max_examples=300)
 @given(st.floats(-3e38, 3e38))
 def test_the_64_bit_threshold_is_exactly_where_rounding_turns(threshold: float) -> None:
-    largest = _as_64_bits(threshold)
+    largest = as_64_bits(threshold)
     assert float(np.float32(largest)) <= threshold < float(np.float32(np.nextafter(largest, np.inf)))
 
 

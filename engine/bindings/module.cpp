@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "bindings/arrays.hpp"
@@ -149,11 +150,10 @@ class PySearch {
             const auto valid = [&](std::int32_t child) {
                 return child > static_cast<std::int64_t>(i) && static_cast<std::size_t>(child) < count;
             };
-            if (static_cast<std::size_t>(feature[i]) >= features_ || !std::isfinite(threshold[i]) ||
-                !valid(left[i]) || !valid(right[i]))
+            const Split split{static_cast<std::uint32_t>(feature[i]), threshold[i]};
+            if (!split.valid(features_) || !valid(left[i]) || !valid(right[i]))
                 refuse("tree: node " + std::to_string(i) + " is not valid");
-            built[i] = split_solution(static_cast<std::uint32_t>(feature[i]), threshold[i],
-                                      built[static_cast<std::size_t>(left[i])],
+            built[i] = split_solution(split, built[static_cast<std::size_t>(left[i])],
                                       built[static_cast<std::size_t>(right[i])]);
         }
         nb::gil_scoped_release unlocked;
@@ -204,9 +204,15 @@ class PySearch {
             nb::gil_scoped_release unlocked;
             tree = search_->tree();
         }
+        std::vector<std::int32_t> feature;
+        std::vector<double> threshold;
+        for (const auto& split : tree.split) {
+            feature.push_back(split ? static_cast<std::int32_t>(split->feature) : -1);
+            threshold.push_back(split ? split->threshold : std::numeric_limits<double>::quiet_NaN());
+        }
         nb::dict out;
-        out["feature"] = array_of<std::int32_t>(tree.feature);
-        out["threshold"] = array_of<double>(tree.threshold);
+        out["feature"] = array_of<std::int32_t>(feature);
+        out["threshold"] = array_of<double>(threshold);
         out["below"] = array_of<double>(tree.below);
         out["above"] = array_of<double>(tree.above);
         out["left"] = array_of<std::int32_t>(tree.left);
@@ -223,8 +229,8 @@ class PySearch {
         for (const ExpansionRecord& record : search_->expansion_log()) {
             nb::list path;
             for (const auto& step : record.path)
-                path.append(nb::make_tuple(step.feature, step.threshold, step.left));
-            out.append(nb::make_tuple(path, record.feature, record.threshold));
+                path.append(nb::make_tuple(step.split.feature, step.split.threshold, step.left));
+            out.append(nb::make_tuple(path, record.split.feature, record.split.threshold));
         }
         return out;
     }

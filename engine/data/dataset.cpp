@@ -67,13 +67,14 @@ Dataset::Dataset(const Dataset& all, std::span<const std::uint32_t> rows,
     }
 }
 
-Dataset::Parted Dataset::part(std::uint32_t f, double threshold, std::span<const std::uint32_t> rows) const {
+Dataset::Parted Dataset::part(const Split& split, std::span<const std::uint32_t> rows) const {
     // Values are compared by their ranks, of which the lower belongs to the lower value. Without a branch:
     // every row is written to both sides and counted on one.
-    const auto distinct = values(f);
-    const auto lefts = static_cast<std::uint32_t>(
-        std::upper_bound(distinct.begin(), distinct.end(), threshold) - distinct.begin());
-    const auto rank = ranks(f);
+    const auto distinct = values(split.feature);
+    const auto beyond = std::partition_point(distinct.begin(), distinct.end(),
+                                             [&](double value) { return split.goes_left(value); });
+    const auto lefts = static_cast<std::uint32_t>(beyond - distinct.begin());
+    const auto rank = ranks(split.feature);
     Parted parted{std::vector<std::uint32_t>(rows.size()), std::vector<std::uint32_t>(rows.size())};
     std::size_t left = 0, right = 0;
     for (const std::uint32_t row : rows) {
@@ -92,15 +93,6 @@ std::uint64_t Dataset::count(std::span<const std::uint32_t> rows) const {
     std::uint64_t sum = 0;
     for (const std::uint32_t row : rows) sum += count_[row];
     return sum;
-}
-
-double Dataset::threshold_between(std::uint32_t f, std::uint32_t low, std::uint32_t high) const {
-    return separating_midpoint(values(f)[low], values(f)[high]);
-}
-
-double separating_midpoint(double low, double high) {
-    const double middle = low / 2 + high / 2;  // never overflows, unlike (low + high) / 2
-    return (low <= middle && middle < high) ? middle : low;
 }
 
 }  // namespace codt

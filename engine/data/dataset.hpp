@@ -10,6 +10,7 @@
 
 #include "common/buffer.hpp"
 #include "common/stop.hpp"
+#include "data/split.hpp"
 
 namespace codt {
 
@@ -40,14 +41,16 @@ class Dataset {
         return row(group_ends_, f).first((*values_)[f].size());
     }
 
-    // The threshold that separates the distinct values of two ranks, low < high: low <= tau < high.
-    double threshold_between(std::uint32_t f, std::uint32_t low, std::uint32_t high) const;
+    // The split between the distinct values of two ranks, low < high.
+    Split split_between(std::uint32_t f, std::uint32_t low, std::uint32_t high) const {
+        return Split::between(f, values(f)[low], values(f)[high]);
+    }
 
-    // The rows that the test x_f <= threshold sends to the left and to the right, in their order.
+    // The rows that a split sends to the left and to the right, in their order.
     struct Parted {
         std::vector<std::uint32_t> left, right;
     };
-    Parted part(std::uint32_t f, double threshold, std::span<const std::uint32_t> rows) const;
+    Parted part(const Split& split, std::span<const std::uint32_t> rows) const;
 
     // How many samples some rows stand for.
     std::uint64_t count(std::span<const std::uint32_t> rows) const;
@@ -72,9 +75,5 @@ class Dataset {
     Buffer<std::uint32_t> ranks_, orders_, group_ends_;
     std::vector<std::uint32_t> count_;  // samples that each row stands for; empty: one each
 };
-
-// The midpoint of low < high, moved to `low` where rounding would put it on `high`: the test
-// x <= tau must send `low` left and `high` right in 64-bit floats.
-double separating_midpoint(double low, double high);
 
 }  // namespace codt

@@ -36,21 +36,21 @@ bool Subset::has_thresholds() const {
     return std::any_of(groups_.begin(), groups_.end(), [](std::uint32_t g) { return g > 1; });
 }
 
-double Subset::threshold_value(const Dataset& data, std::uint32_t f, std::uint32_t i) const {
+Split Subset::split_at(const Dataset& data, std::uint32_t f, std::uint32_t i) const {
     CODT_CHECK(i + 1 < groups_[f]);
     const std::uint32_t end = group_end(f)[i];
     const auto ordered = order(f);
     const auto ranks = data.ranks(f);
-    return data.threshold_between(f, ranks[sample_[ordered[end - 1]]], ranks[sample_[ordered[end]]]);
+    return data.split_between(f, ranks[sample_[ordered[end - 1]]], ranks[sample_[ordered[end]]]);
 }
 
-std::uint32_t Subset::groups_up_to(const Dataset& data, std::uint32_t f, double value) const {
-    const auto ends = group_end(f);
-    const auto ordered = order(f);
-    const auto ranks = data.ranks(f);
-    const auto values = data.values(f);
+std::uint32_t Subset::groups_left(const Dataset& data, const Split& split) const {
+    const auto ends = group_end(split.feature);
+    const auto ordered = order(split.feature);
+    const auto ranks = data.ranks(split.feature);
+    const auto values = data.values(split.feature);
     const auto beyond = std::partition_point(ends.begin(), ends.end(), [&](std::uint32_t end) {
-        return values[ranks[sample_[ordered[end - 1]]]] <= value;
+        return split.goes_left(values[ranks[sample_[ordered[end - 1]]]]);
     });
     return static_cast<std::uint32_t>(beyond - ends.begin());
 }

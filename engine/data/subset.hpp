@@ -37,11 +37,11 @@ class Subset {
     std::uint32_t thresholds(std::uint32_t f) const { return groups_[f] - 1; }
     bool has_thresholds() const;
 
-    // The numeric threshold of index i: a midpoint of two values present in this subset.
-    double threshold_value(const Dataset& data, std::uint32_t f, std::uint32_t i) const;
+    // The split at threshold i: at a midpoint of two values present in this subset.
+    Split split_at(const Dataset& data, std::uint32_t f, std::uint32_t i) const;
 
-    // How many of this subset's distinct values of feature f are at most `value`.
-    std::uint32_t groups_up_to(const Dataset& data, std::uint32_t f, double value) const;
+    // How many of this subset's distinct values of the split's feature go left.
+    std::uint32_t groups_left(const Dataset& data, const Split& split) const;
 
     // D(f <= tau_i) and D(f > tau_i); the two receive their own orders and groups in O(size * features).
     // `scratch` is any buffer the caller keeps between calls.

@@ -25,9 +25,8 @@ GreedyTree grow_greedy(const Dataset& data, const Objective& objective, const Su
     }
     const double total = trees[0].objective + trees[1].objective + settings.lambda;
     if (total >= leaf.objective || !settings.allows(leaf.objective, total)) return leaf;
-    const double threshold = subset.threshold_value(data, order.best_feature, order.best_threshold);
-    return {total, split_solution(order.best_feature, threshold, std::move(trees[0].solution),
-                                  std::move(trees[1].solution))};
+    return {total, split_solution(subset.split_at(data, order.best_feature, order.best_threshold),
+                                  std::move(trees[0].solution), std::move(trees[1].solution))};
 }
 
 }  // namespace codt

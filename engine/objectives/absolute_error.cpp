@@ -216,8 +216,7 @@ class AbsoluteError final : public Objective {
                 if (below == above) continue;
                 if (!limits.enough(before) || !limits.enough(load - before)) continue;
                 const double objective = sorted.before[i] + sorted.behind[i] + lambda;
-                if (objective < best.objective)
-                    best = {objective, true, f, data.threshold_between(f, below, above)};
+                if (objective < best.objective) best = {objective, true, data.split_between(f, below, above)};
             }
         }
         return best;

@@ -120,14 +120,15 @@ Objective::Stump best_stump_by(Stumps&& stumps, const Dataset& data, double lamb
         if (found.correct <= correct || objective >= best.objective) continue;
         correct = found.correct;
         place = found;
-        best = {objective, true, f, 0};
+        best = {objective, true, {f, 0}};
     }
     if (!best.splits) return best;
     // The threshold lies between the group and the next one with one of the rows.
-    const auto order = data.order(best.feature);
-    std::uint32_t k = data.group_end(best.feature)[place.group];
+    const std::uint32_t feature = best.split.feature;
+    const auto order = data.order(feature);
+    std::uint32_t k = data.group_end(feature)[place.group];
     while (!stumps.here(order[k])) ++k;
-    best.threshold = data.threshold_between(best.feature, place.group, data.ranks(best.feature)[order[k]]);
+    best.split = data.split_between(feature, place.group, data.ranks(feature)[order[k]]);
     return best;
 }
 

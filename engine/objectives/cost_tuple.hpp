@@ -205,7 +205,7 @@ class CostTupleObjective : public Objective {
                     for (std::size_t c = 0; c < width; ++c) right[c] = total[c] - left[c];
                     const double objective = cost_.loss(left.data()) + cost_.loss(right.data()) + lambda;
                     if (objective < best.objective)
-                        best = {objective, true, f, data.threshold_between(f, last, ranks[row])};
+                        best = {objective, true, data.split_between(f, last, ranks[row])};
                 }
                 cost_.add(row, left.data());
                 if (limited) limits.add(row, before);

@@ -43,8 +43,7 @@ class Objective {
     struct Stump {
         double objective = 0;  // loss, plus lambda if it splits
         bool splits = false;   // false: a leaf is at least as good
-        std::uint32_t feature = 0;
-        double threshold = 0;
+        Split split;
     };
     // Its leaves keep to `limits`. `enough` is an objective that is known to be attained, or less: the search
     // may end with the first that is not above it.

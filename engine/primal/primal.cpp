@@ -95,8 +95,8 @@ GreedyTree PrimalHeuristic::split(const Subset& subset, std::uint32_t feature, s
                            budget.of_side(s, left_leaves).on(sides[s].size()), worker, stop);
     const double total = below[0].objective + below[1].objective + settings_.lambda;
     if (total >= leaf || !settings_.allows(leaf, total)) return {leaf, leaf_solution()};
-    return {total, split_solution(feature, subset.threshold_value(*data_, feature, threshold),
-                                  below[0].solution, below[1].solution)};
+    return {total, split_solution(subset.split_at(*data_, feature, threshold), below[0].solution,
+                                  below[1].solution)};
 }
 
 // A tree with the top of `node` on other data, and bottoms solved anew; a greedy one where `node` is null.
@@ -107,10 +107,10 @@ GreedyTree PrimalHeuristic::rebuild(const SolutionNode* node, const Subset& subs
         stop.reached())
         return {leaf, leaf_solution()};
     if (budget.depth > 2 && node && node->kind == SolutionNode::Kind::split) {
-        const std::uint32_t groups = subset.groups_up_to(*data_, node->feature, node->threshold);
-        if (groups > 0 && settings_.rules.leaves.thresholds(subset, node->feature).contain(groups - 1))
-            return split(subset, node->feature, groups - 1, budget, node->left.get(), node->right.get(),
-                         worker, stop);
+        const std::uint32_t feature = node->split.feature, groups = subset.groups_left(*data_, node->split);
+        if (groups > 0 && settings_.rules.leaves.thresholds(subset, feature).contain(groups - 1))
+            return split(subset, feature, groups - 1, budget, node->left.get(), node->right.get(), worker,
+                         stop);
     }
     return grow(subset, order_features(*objective_, settings_.rules.leaves, subset, false), budget, worker,
                 stop);
@@ -129,7 +129,7 @@ std::optional<GreedyTree> PrimalHeuristic::alternate(const GreedyTree& incumbent
         if (place.solution->kind != SolutionNode::Kind::split) continue;
         const auto samples = place.subset.samples();
         const std::vector<std::uint32_t> rows(samples.begin(), samples.end());
-        const auto now_at = data_->part(place.solution->feature, place.solution->threshold, rows);
+        const auto now_at = data_->part(place.solution->split, rows);
         if (now_at.left.empty() || now_at.right.empty()) continue;
         std::vector<double> cost[2] = {std::vector<double>(data_->samples()),
                                        std::vector<double>(data_->samples())};
@@ -249,25 +249,23 @@ std::uint32_t PrimalHeuristic::leaves_of(const SolutionNode& node,
                                          const std::vector<std::uint32_t>& rows) const {
     if (node.kind == SolutionNode::Kind::leaf) return 1;
     if (node.kind == SolutionNode::Kind::stump) return rows.size() < 2 ? 1 : 2;
-    const auto parted = data_->part(node.feature, node.threshold, rows);
+    const auto parted = data_->part(node.split, rows);
     return leaves_of(*node.left, parted.left) + leaves_of(*node.right, parted.right);
 }
 
 // The cost of every row if it came this way, with leaves as fitted to the rows that do now.
 void PrimalHeuristic::costs(const SolutionNode& node, const std::vector<std::uint32_t>& fitted,
                             const std::vector<std::uint32_t>& rows, std::vector<double>& cost) const {
-    std::uint32_t feature = node.feature;
-    double threshold = node.threshold;
+    Split test = node.split;
     if (node.kind == SolutionNode::Kind::stump) {
         const auto stump = best_allowed_stump(*objective_, *data_, fitted, settings_, node.objective);
         if (!stump.splits) return objective_->leaf_costs(fitted, rows, cost);
-        feature = stump.feature;
-        threshold = stump.threshold;
+        test = stump.split;
     } else if (node.kind == SolutionNode::Kind::leaf) {
         return objective_->leaf_costs(fitted, rows, cost);
     }
-    const auto fitted_sides = data_->part(feature, threshold, fitted);
-    const auto sides = data_->part(feature, threshold, rows);
+    const auto fitted_sides = data_->part(test, fitted);
+    const auto sides = data_->part(test, rows);
     const SolutionNode& leaf = *leaf_solution();
     const bool deeper = node.kind == SolutionNode::Kind::split;
     costs(deeper ? *node.left : leaf, fitted_sides.left, sides.left, cost);
@@ -280,9 +278,9 @@ PrimalHeuristic::Place PrimalHeuristic::go_to(const Solution& tree, const std::v
     std::uint32_t others = 0;  // leaves of the rest of the tree
     for (const int side : path) {
         const SolutionNode& node = *place.solution;
-        const std::uint32_t groups = place.subset.groups_up_to(*data_, node.feature, node.threshold);
+        const std::uint32_t groups = place.subset.groups_left(*data_, node.split);
         Subset sides[2];
-        place.subset.split(node.feature, groups - 1, sides[0], sides[1], scratch);
+        place.subset.split(node.split.feature, groups - 1, sides[0], sides[1], scratch);
         if (budget_.limited()) {
             const auto rows = sides[1 - side].samples();
             others += leaves_of(side == 0 ? *node.right : *node.left, {rows.begin(), rows.end()});
@@ -304,9 +302,8 @@ Solution PrimalHeuristic::replace(const Solution& tree, std::span<const int> pat
     if (path.empty()) return subtree;
     const SolutionNode& node = *tree;
     const auto rest = path.subspan(1);
-    if (path[0] == 0)
-        return split_solution(node.feature, node.threshold, replace(node.left, rest, subtree), node.right);
-    return split_solution(node.feature, node.threshold, node.left, replace(node.right, rest, subtree));
+    if (path[0] == 0) return split_solution(node.split, replace(node.left, rest, subtree), node.right);
+    return split_solution(node.split, node.left, replace(node.right, rest, subtree));
 }
 
 // Paths to all nodes down to the level `deepest`, breadth first.

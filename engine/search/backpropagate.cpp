@@ -38,9 +38,8 @@ void Search::update(OrNode& node, Slot slot) {
     if (objective < node.incumbent && settings_.allows(node.leaf_loss, objective)) {
         node.incumbent = objective;
         const Child& child = node.children[slot];
-        node.solution =
-            split_solution(child.feature, node.subset.threshold_value(*data_, child.feature, child.first),
-                           left.solution, right.solution);
+        node.solution = split_solution(node.subset.split_at(*data_, child.feature, child.first),
+                                       left.solution, right.solution);
     }
     node.children.raise(slot, left.lower, right.lower, and_node.heuristic(), node.cutoff());
     if (and_node.complete() ||

@@ -17,7 +17,7 @@ namespace {
 bool holds_enough(const SolutionNode& node, const std::vector<std::uint32_t>& rows, const Dataset& data,
                   const LeafLimits& limits) {
     if (node.kind != SolutionNode::Kind::split) return limits.enough(limits.load(rows));
-    const auto parted = data.part(node.feature, node.threshold, rows);
+    const auto parted = data.part(node.split, rows);
     return holds_enough(*node.left, parted.left, data, limits) &&
            holds_enough(*node.right, parted.right, data, limits);
 }
@@ -115,9 +115,9 @@ void Search::offer(double objective, const Solution& solution) {
 void Search::offer(const Solution& solution) {
     const TreeRules& rules = options_.rules;
     const FlatTree tree = read_out(solution, *data_, *objective_, settings_);
-    std::vector<std::uint32_t> depth(tree.feature.size(), 0);
+    std::vector<std::uint32_t> depth(tree.split.size(), 0);
     for (std::size_t i = 0; i < depth.size(); ++i) {
-        if (tree.feature[i] < 0) continue;
+        if (!tree.split[i]) continue;
         if (depth[i] == rules.budget.depth)
             throw std::invalid_argument("the tree is deeper than the depth limit of " +
                                         std::to_string(rules.budget.depth));
@@ -132,11 +132,11 @@ void Search::offer(const Solution& solution) {
     if (solution->kind == SolutionNode::Kind::split && !holds_enough(*solution, rows, *data_, rules.leaves))
         throw std::invalid_argument("the tree has a leaf that holds less than the limits on leaves ask for");
     // Objectives from the leaves up: children come after their parents.
-    std::vector<double> objectives(tree.feature.size());
+    std::vector<double> objectives(tree.split.size());
     for (std::size_t i = objectives.size(); i-- > 0;) {
         const double leaf = tree.loss[i] / objective_->unit();
         objectives[i] = leaf;
-        if (tree.feature[i] < 0) continue;
+        if (!tree.split[i]) continue;
         objectives[i] = settings_.lambda + objectives[static_cast<std::size_t>(tree.left[i])] +
                         objectives[static_cast<std::size_t>(tree.right[i])];
         if (!settings_.allows(leaf, objectives[i]))

@@ -80,13 +80,11 @@ struct TracePoint {
 // One call of Expand, as it is logged on request: the splits from the root to the OR node, and the new one.
 struct ExpansionRecord {
     struct Step {
-        std::uint32_t feature;
-        double threshold;
+        Split split;
         bool left;
     };
     std::vector<Step> path;
-    std::uint32_t feature = 0;
-    double threshold = 0;
+    Split split;
 };
 
 enum class RunStatus { optimal, time_limit, expansion_limit, gap_limit, memory_limit, interrupted };

@@ -21,7 +21,7 @@ void DepthTwoResult::offer(double objective, std::uint32_t at_feature, std::uint
 
 Solution DepthTwoResult::solution(const Dataset& data, const Subset& subset) const {
     if (!splits) return leaf_solution();
-    return split_solution(feature, subset.threshold_value(data, feature, threshold),
+    return split_solution(subset.split_at(data, feature, threshold),
                           leaf[0] ? leaf_solution() : stump_solution(side[0]),
                           leaf[1] ? leaf_solution() : stump_solution(side[1]));
 }

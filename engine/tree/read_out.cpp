@@ -21,12 +21,11 @@ class Reader {
             case SolutionNode::Kind::leaf:
                 return add(rows);
             case SolutionNode::Kind::split:
-                return split(node.feature, node.threshold, rows, node.left.get(), node.right.get());
+                return split(node.split, rows, node.left.get(), node.right.get());
             case SolutionNode::Kind::stump: {
                 const auto stump = best_allowed_stump(objective_, data_, rows, settings_, node.objective);
                 if (!stump.splits) return add(rows);
-                return split(stump.feature, stump.threshold, rows, leaf_solution().get(),
-                             leaf_solution().get());
+                return split(stump.split, rows, leaf_solution().get(), leaf_solution().get());
             }
         }
         return -1;
@@ -36,33 +35,32 @@ class Reader {
 
  private:
     std::int32_t add(const std::vector<std::uint32_t>& rows) {
-        tree.feature.push_back(-1);
-        for (auto* values : {&tree.threshold, &tree.below, &tree.above})
+        tree.split.emplace_back();
+        for (auto* values : {&tree.below, &tree.above})
             values->push_back(std::numeric_limits<double>::quiet_NaN());
         tree.left.push_back(-1);
         tree.right.push_back(-1);
         tree.samples.push_back(static_cast<std::int64_t>(data_.count(rows)));
         tree.value.push_back(objective_.reported_value(rows));
         tree.loss.push_back(objective_.reported_loss(rows, tree.value.back()));
-        return static_cast<std::int32_t>(tree.feature.size() - 1);
+        return static_cast<std::int32_t>(tree.split.size() - 1);
     }
 
-    std::int32_t split(std::uint32_t feature, double threshold, const std::vector<std::uint32_t>& rows,
-                       const SolutionNode* left, const SolutionNode* right) {
-        const auto parted = data_.part(feature, threshold, rows);
+    std::int32_t split(const Split& test, const std::vector<std::uint32_t>& rows, const SolutionNode* left,
+                       const SolutionNode* right) {
+        const auto parted = data_.part(test, rows);
         if (parted.left.empty() || parted.right.empty())
             throw std::logic_error("codt internal error: a split that separates nothing");
-        const auto ranks = data_.ranks(feature);
+        const auto ranks = data_.ranks(test.feature);
         std::uint32_t below = 0;
         std::uint32_t above = std::numeric_limits<std::uint32_t>::max();
         for (const std::uint32_t row : parted.left) below = std::max(below, ranks[row]);
         for (const std::uint32_t row : parted.right) above = std::min(above, ranks[row]);
         const std::int32_t index = add(rows);
         const auto i = static_cast<std::size_t>(index);
-        tree.feature[i] = static_cast<std::int32_t>(feature);
-        tree.threshold[i] = threshold;
-        tree.below[i] = data_.values(feature)[below];
-        tree.above[i] = data_.values(feature)[above];
+        tree.split[i] = test;
+        tree.below[i] = data_.values(test.feature)[below];
+        tree.above[i] = data_.values(test.feature)[above];
         const std::int32_t left_index = read(*left, parted.left);
         const std::int32_t right_index = read(*right, parted.right);
         tree.left[i] = left_index;
@@ -79,13 +77,13 @@ class Reader {
 
 std::size_t FlatTree::splits() const {
     return static_cast<std::size_t>(
-        std::count_if(feature.begin(), feature.end(), [](std::int32_t f) { return f >= 0; }));
+        std::count_if(split.begin(), split.end(), [](const auto& test) { return test.has_value(); }));
 }
 
 double FlatTree::total_loss() const {
     double sum = 0;
-    for (std::size_t i = 0; i < feature.size(); ++i)
-        if (feature[i] < 0) sum += loss[i];
+    for (std::size_t i = 0; i < split.size(); ++i)
+        if (!split[i]) sum += loss[i];
     return sum;
 }
 
@@ -100,17 +98,15 @@ FlatTree read_out(const Solution& solution, const Dataset& data, const Objective
 
 KeptTree without_idle_splits(const FlatTree& tree, double penalty, double decrease) {
     // Children come after their parents.
-    std::vector<KeptTree> kept(tree.feature.size());
+    std::vector<KeptTree> kept(tree.split.size());
     for (std::size_t i = kept.size(); i-- > 0;) {
         kept[i] = {leaf_solution(), tree.loss[i]};
-        if (tree.feature[i] < 0) continue;
+        if (!tree.split[i]) continue;
         const KeptTree& left = kept[static_cast<std::size_t>(tree.left[i])];
         const KeptTree& right = kept[static_cast<std::size_t>(tree.right[i])];
         const double split = penalty + left.objective + right.objective;
         if (tree.loss[i] - split < decrease * (1 - 1e-12)) continue;
-        kept[i] = {split_solution(static_cast<std::uint32_t>(tree.feature[i]), tree.threshold[i],
-                                  left.solution, right.solution),
-                   split};
+        kept[i] = {split_solution(*tree.split[i], left.solution, right.solution), split};
     }
     return kept[0];
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "data/dataset.hpp"
@@ -12,10 +13,9 @@
 
 namespace codt {
 
-// Nodes in preorder, the root first. A leaf has feature -1 and children -1.
+// Nodes in preorder, the root first. A leaf has no split and children -1.
 struct FlatTree {
-    std::vector<std::int32_t> feature;
-    std::vector<double> threshold;
+    std::vector<std::optional<Split>> split;
     std::vector<double> below, above;  // the largest value that goes left, the smallest that goes right
     std::vector<std::int32_t> left, right;
     std::vector<std::int64_t> samples;

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "data/split.hpp"
+
 namespace codt {
 
 struct SolutionNode;
@@ -14,8 +16,7 @@ using Solution = std::shared_ptr<const SolutionNode>;
 struct SolutionNode {
     enum class Kind : std::uint8_t { leaf, stump, split };
     Kind kind = Kind::leaf;
-    std::uint32_t feature = 0;
-    double threshold = 0;  // x <= threshold goes left
+    Split split;
     double objective = 0;  // of a stump
     Solution left, right;
 };
@@ -27,12 +28,12 @@ inline Solution leaf_solution() {
 
 inline Solution stump_solution(double objective) {
     return std::make_shared<const SolutionNode>(
-        SolutionNode{SolutionNode::Kind::stump, 0, 0, objective, {}, {}});
+        SolutionNode{SolutionNode::Kind::stump, {}, objective, {}, {}});
 }
 
-inline Solution split_solution(std::uint32_t feature, double threshold, Solution left, Solution right) {
+inline Solution split_solution(const Split& split, Solution left, Solution right) {
     return std::make_shared<const SolutionNode>(
-        SolutionNode{SolutionNode::Kind::split, feature, threshold, 0, std::move(left), std::move(right)});
+        SolutionNode{SolutionNode::Kind::split, split, 0, std::move(left), std::move(right)});
 }
 
 }  // namespace codt

@@ -38,7 +38,7 @@ Objective::Stump best_allowed_stump(const Objective& objective, const Dataset& d
     if (!stump.splits || settings.rules.min_decrease <= 0) return stump;
     const double leaf = leaf_loss_of_rows(objective, data, rows);
     if (settings.allows(leaf, stump.objective)) return stump;
-    return {leaf, false, 0, 0.0};
+    return {leaf, false, {}};
 }
 
 double objective_of(const SolutionNode& tree, const Dataset& data, std::span<const std::uint32_t> rows,
@@ -51,7 +51,7 @@ double objective_of(const SolutionNode& tree, const Dataset& data, std::span<con
         case SolutionNode::Kind::split:
             break;
     }
-    const auto parted = data.part(tree.feature, tree.threshold, rows);
+    const auto parted = data.part(tree.split, rows);
     return settings.lambda + objective_of(*tree.left, data, parted.left, objective, settings) +
            objective_of(*tree.right, data, parted.right, objective, settings);
 }

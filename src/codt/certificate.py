@@ -13,8 +13,9 @@ from codt._numbers import as_float
 from codt.objectives import Leaf
 from codt.problem import LeafLimits, Problem, prepare_problem
 from codt.proof import relative_gap
+from codt.split import Split
 from codt.sums import exact_sum
-from codt.tree import LEAF, Tree
+from codt.tree import LEAF, Tree, route
 from codt.validation import Floats, check_features
 
 # Sums of floats that differ by less than this, relative to the loss of the best single leaf, count as equal: a few
@@ -109,7 +110,7 @@ def verify(
     """
     tree = model.tree_
     problem = _problem(model, check_features(X), y, sample_weight, sample_costs)
-    leaves, depth = _route(tree, problem.samples)
+    leaves, depth = route(tree, problem.samples)
     loss = math.fsum(problem.leaf(np.flatnonzero(leaves == leaf)).loss for leaf in np.unique(leaves))
     n_splits = int((tree.feature != LEAF).sum())
     objective = loss + model.penalty_ * n_splits
@@ -170,19 +171,6 @@ def _problem(
         raise ValueError(f"y holds {unknown[0]!r}; expected labels that are known from fitting: {classes.tolist()!r}.")
     codes = np.array([known[label] for label in problem.classes.tolist()], dtype=np.float64)
     return replace(problem, targets=codes[problem.targets.astype(np.intp)], classes=classes)
-
-
-def _route(tree: Tree, X: Floats) -> tuple[NDArray[np.intp], int]:
-    """Return the leaf of every sample and the depth of the deepest one."""
-    node = np.zeros(len(X), dtype=np.intp)
-    for depth in range(tree.node_count + 1):
-        inner = np.flatnonzero(tree.feature[node] != LEAF)
-        if not len(inner):
-            return node, depth
-        at = node[inner]
-        left = X[inner, tree.feature[at]] <= tree.threshold[at]
-        node[inner] = np.where(left, tree.left[at], tree.right[at])
-    raise ValueError("tree_ is not a tree: a path in it never ends.")
 
 
 def _weight(problem: Problem, rows: NDArray[np.bool_]) -> float:
@@ -281,9 +269,9 @@ def _enumerate(problem: Problem, limits: LeafLimits, model: BaseOptimalTree, sla
         if key not in known:
             leaf = objective = problem.leaf(np.flatnonzero(rows)).loss
             if n_leaves > 1:
-                for column in X.T:
-                    for threshold in np.unique(column[rows])[:-1]:
-                        left = column <= threshold
+                for feature in range(X.shape[1]):
+                    for value in np.unique(X[rows, feature])[:-1]:
+                        left = Split(feature, value).goes_left(X)
                         if not (enough(rows & left) and enough(rows & ~left)):
                             continue
                         # Where there are leaves for all, one way to share them out is enough.

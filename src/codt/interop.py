@@ -16,16 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 from codt.objectives import CRITERIA, Objective
 from codt.options import MAX_DEPTH
 from codt.proof import settle
+from codt.split import splits_for_sklearn, splits_of_sklearn
 from codt.structure import impurities
 from codt.tree import LEAF, Tree
-from codt.validation import Floats
 
 if TYPE_CHECKING:
     from codt.classifier import OptimalTreeClassifier
     from codt.regressor import OptimalTreeRegressor
-
-# scikit-learn's own mark for "no feature" in a leaf.
-_NO_FEATURE = -2
 
 
 def to_sklearn(model: Any) -> Any:
@@ -70,8 +67,8 @@ def to_sklearn(model: Any) -> Any:
     leaf = ours.feature == LEAF
     nodes["left_child"] = ours.left
     nodes["right_child"] = ours.right
-    nodes["feature"] = np.where(leaf, _NO_FEATURE, ours.feature)
-    nodes["threshold"] = _thresholds_for_32_bits(ours, getattr(model, "feature_names_in_", None))
+    for name, column in splits_for_sklearn(ours, getattr(model, "feature_names_in_", None)).items():
+        nodes[name] = column
     nodes["impurity"] = np.maximum(impurities(ours) / ours.weight, 0.0)
     nodes["n_node_samples"] = ours.n_samples
     nodes["weighted_n_node_samples"] = ours.weight
@@ -110,27 +107,6 @@ def to_sklearn(model: Any) -> Any:
     if hasattr(model, "feature_names_in_"):
         tree.feature_names_in_ = model.feature_names_in_
     return tree
-
-
-def _thresholds_for_32_bits(tree: Tree, feature_names: Any) -> Floats:
-    """Return thresholds that separate the training values after rounding to 32 bits as ours do before it."""
-    thresholds = np.full(tree.node_count, float(_NO_FEATURE))
-    for node in np.flatnonzero(tree.feature != LEAF):
-        threshold = float(tree.threshold[node])
-        below, above = float(tree.below[node]), float(tree.above[node])
-        if np.isnan(below) or np.isnan(above):  # not known: only what tells all 64-bit floats apart will do
-            below, above = threshold, float(np.nextafter(threshold, np.inf))
-        with np.errstate(over="ignore"):
-            low, high = float(np.float32(below)), float(np.float32(above))
-        if not np.isfinite([low, high]).all() or low == high:
-            feature = int(tree.feature[node])
-            name = f"x[{feature}]" if feature_names is None else repr(str(feature_names[feature]))
-            raise ValueError(
-                f"to_sklearn: node {node} separates {name} = {below!r} from {above!r}, and scikit-learn, which compares"
-                " 32-bit floats, cannot tell them apart. Rescale or round this feature and fit again."
-            )
-        thresholds[node] = threshold if low <= threshold < high else low / 2 + high / 2
-    return thresholds
 
 
 def _objective_of(model: Any) -> Objective:
@@ -208,7 +184,6 @@ def from_sklearn(model: Any) -> OptimalTreeClassifier | OptimalTreeRegressor:
 def _tree_from(inner: Any, objective: Objective | None, unit: float) -> Tree:
     """Return our tree; the impurity is in the unit of the objective's loss, and of classes if there is none."""
     classification = objective is None
-    leaf = inner.children_left == LEAF
     weights = inner.weighted_n_node_samples
     # One output of several classes, or several outputs of one number each.
     values = inner.value[:, 0, :] if classification else inner.value[:, :, 0]
@@ -225,11 +200,9 @@ def _tree_from(inner: Any, objective: Objective | None, unit: float) -> Tree:
     place = np.empty(len(order) + 1, dtype=np.intp)
     place[order] = np.arange(len(order))
     place[LEAF] = LEAF  # the last entry, which is what index -1 finds
-    threshold = np.array([np.nan if leaf[i] else _as_64_bits(inner.threshold[i]) for i in order])
     return Tree(
         "classification" if classification else "regression",
-        feature=np.where(leaf, LEAF, inner.feature)[order],
-        threshold=threshold,
+        **{name: column[order] for name, column in splits_of_sklearn(inner).items()},
         left=place[inner.children_left[order]],
         right=place[inner.children_right[order]],
         n_samples=inner.n_node_samples[order],
@@ -249,24 +222,3 @@ def _preorder(left: Any, right: Any) -> list[int]:
         if left[node] != LEAF:
             pending += [int(right[node]), int(left[node])]
     return order
-
-
-def _as_64_bits(threshold: float) -> float:
-    """Return the largest 64-bit float that, rounded to 32 bits, is at most the threshold.
-
-    Examples
-    --------
-    >>> _as_64_bits(1.0)
-    1.0000000596046448
-    >>> float(np.float32(1.0000000596046448)), float(np.float32(1.000000059604645)) > 1
-    (1.0, True)
-    """
-    largest = np.float32(threshold)
-    if float(largest) > threshold:  # NumPy alone would compare 32 bits
-        largest = np.nextafter(largest, np.float32(-np.inf))
-    following = np.nextafter(largest, np.float32(np.inf))
-    if not np.isfinite(following):  # whatever is larger is refused by scikit-learn
-        return float(largest)
-    middle = float(largest) / 2 + float(following) / 2
-    # A number midway between two 32-bit floats is rounded to the one whose last bit is 0.
-    return middle if np.float32(middle) == largest else float(np.nextafter(middle, -np.inf))

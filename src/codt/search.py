@@ -19,6 +19,7 @@ from codt.options import RUN_OPTIONS, SEARCH_OPTIONS, Task, check_options, const
 from codt.precision import refuse_inseparable_values
 from codt.problem import ClassWeight, Importance, Problem, prepare_problem
 from codt.proof import Status, relative_gap
+from codt.split import TEST_COLUMNS
 from codt.start import prune_empty_splits
 from codt.strategy import Strategy, resolve_strategy
 from codt.structure import node_weights
@@ -265,12 +266,7 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
             to the data at hand.
         """
         starting = prune_empty_splits(tree, self.problem.samples)
-        self._core.offer(
-            starting.feature.tolist(),
-            starting.threshold.tolist(),
-            starting.left.tolist(),
-            starting.right.tolist(),
-        )
+        self._core.offer(*(getattr(starting, name).tolist() for name in (*TEST_COLUMNS, "left", "right")))
 
     def step(self, n_expansions: int = 1) -> Status:
         """Make at most ``n_expansions`` more expansions.

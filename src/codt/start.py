@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from codt.split import TEST_COLUMNS, between, check_width, goes_left, splits_of_sklearn
 from codt.tree import LEAF, Tree
 from codt.validation import Floats
 
@@ -21,16 +22,8 @@ def prune_empty_splits(tree: Tree, X: Floats) -> Tree:
     >>> prune_empty_splits(tree, np.array([[1.0], [2.0]])).node_count
     1
     """
-    n_features = X.shape[1]
-    if tree.feature.max(initial=LEAF) >= n_features:
-        raise ValueError(
-            f"initial_tree tests feature {int(tree.feature.max())}; expected features from 0 to {n_features - 1}."
-        )
-
-    def separates(node: int, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
-        return np.asarray(X[rows, tree.feature[node]] <= tree.threshold[node])
-
-    return _rebuild(tree, np.arange(len(X)), separates)
+    check_width(tree, X.shape[1], f"X has {X.shape[1]} features", "initial_tree")
+    return _rebuild(tree, X, centred=False)
 
 
 def as_tree(start: object, X: Floats) -> Tree:
@@ -59,60 +52,50 @@ def as_tree(start: object, X: Floats) -> Tree:
         )
     if inner.n_features != X.shape[1]:
         raise ValueError(f"initial_tree was fitted to {inner.n_features} features; expected {X.shape[1]}.")
-    narrow = X.astype(np.float32)
     missing = np.full(inner.node_count, np.nan)
     tree = Tree(
         "regression",
-        feature=np.where(inner.children_left < 0, LEAF, inner.feature),
-        threshold=np.where(inner.children_left < 0, np.nan, inner.threshold),
+        **splits_of_sklearn(inner),
         left=inner.children_left,
         right=inner.children_right,
         n_samples=inner.n_node_samples,
         loss=missing,
         value=missing[:, np.newaxis],
     )
-
-    def goes_left(node: int, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
-        return np.asarray(narrow[rows, tree.feature[node]] <= tree.threshold[node])
-
-    return _rebuild(tree, np.arange(len(X)), goes_left, X)
+    return _rebuild(tree, X, centred=True)
 
 
-def _rebuild(tree: Tree, rows: NDArray[np.intp], goes_left: Any, X: Floats | None = None) -> Tree:
-    """Copy the splits that separate the rows; with ``X``, put thresholds between the values that they separate."""
-    feature: list[int] = []
+def _rebuild(tree: Tree, X: Floats, *, centred: bool) -> Tree:
+    """Copy the splits that separate the samples; if asked for, put thresholds midway between those they separate."""
+    kept: list[int] = []
     threshold: list[float] = []
     left: list[int] = []
     right: list[int] = []
 
     def add(node: int, rows: NDArray[np.intp]) -> int:
         while tree.feature[node] != LEAF:
-            on_left = goes_left(node, rows)
+            on_left = goes_left(tree, node, X, rows)
             if on_left.all():
                 node = int(tree.left[node])
             elif not on_left.any():
                 node = int(tree.right[node])
             else:
                 break
-        index = len(feature)
-        is_leaf = tree.feature[node] == LEAF
-        feature.append(int(tree.feature[node]))
-        cut = float(tree.threshold[node])
-        if not is_leaf and X is not None:
-            values = X[rows, tree.feature[node]]
-            low, high = float(values[on_left].max()), float(values[~on_left].min())
-            middle = low / 2 + high / 2
-            cut = middle if low <= middle < high else low
-        threshold.append(cut)
+        index = len(kept)
+        kept.append(node)
+        threshold.append(float(tree.threshold[node]))
         left.append(LEAF)
         right.append(LEAF)
-        if not is_leaf:
+        if tree.feature[node] != LEAF:
+            if centred:
+                values = X[rows, tree.feature[node]]
+                threshold[index] = between(float(values[on_left].max()), float(values[~on_left].min()))
             left[index] = add(int(tree.left[node]), rows[on_left])
             right[index] = add(int(tree.right[node]), rows[~on_left])
         return index
 
-    add(0, rows)
-    count = len(feature)
-    unknown = np.full(count, np.nan)
-    value, kind = unknown[:, np.newaxis], tree.objective
-    return Tree(tree.task, feature, threshold, left, right, np.zeros(count), unknown, value, objective=kind)
+    add(0, np.arange(len(X)))
+    unknown = np.full(len(kept), np.nan)
+    tests = {name: getattr(tree, name)[kept] for name in TEST_COLUMNS} | {"threshold": threshold}
+    fitted = {"n_samples": np.zeros(len(kept)), "loss": unknown, "value": unknown[:, np.newaxis]}
+    return Tree(tree.task, **tests, left=left, right=right, **fitted, objective=tree.objective)

@@ -12,9 +12,25 @@ from numpy.typing import ArrayLike, NDArray
 from codt._names import printable
 from codt.objectives import Objective, guess_objective
 from codt.options import Task
+from codt.split import GAP_COLUMNS, TEST_COLUMNS, Split, check_width, goes_left
 from codt.validation import Floats, check_features
 
 LEAF = -1
+
+# The arrays of a tree in the order in which it takes them, one entry a node.
+_COLUMNS: dict[str, type[np.generic]] = {
+    "feature": np.int32,
+    "threshold": np.float64,
+    "left": np.int32,
+    "right": np.int32,
+    "n_samples": np.int64,
+    "loss": np.float64,
+    "value": np.float64,
+    "label": np.int32,
+    "below": np.float64,
+    "above": np.float64,
+    "weight": np.float64,
+}
 
 
 @dataclass(frozen=True)
@@ -25,10 +41,8 @@ class Node:
     ----------
     index, depth : int
         The node's place in the arrays, and the number of tests above it.
-    feature : int
-        The feature that is tested; -1 in a leaf.
-    threshold : float
-        Samples with ``x[feature] <= threshold`` go left, others right; NaN in a leaf.
+    split : Split or None
+        The test; None in a leaf.
     left, right : int
         The indices of the children; -1 in a leaf.
     n_samples : int
@@ -43,8 +57,7 @@ class Node:
 
     index: int
     depth: int
-    feature: int
-    threshold: float
+    split: Split | None
     left: int
     right: int
     n_samples: int
@@ -55,7 +68,17 @@ class Node:
     @property
     def is_leaf(self) -> bool:
         """Whether the node is a leaf."""
-        return self.feature == LEAF
+        return self.split is None
+
+    @property
+    def feature(self) -> int:
+        """The feature that is tested; -1 in a leaf."""
+        return LEAF if self.split is None else self.split.feature
+
+    @property
+    def threshold(self) -> float:
+        """The threshold of the test; NaN in a leaf."""
+        return np.nan if self.split is None else self.split.threshold
 
 
 class Tree:
@@ -106,22 +129,7 @@ class Tree:
     [2, 1]
     """
 
-    __slots__ = (
-        "_depths",
-        "above",
-        "below",
-        "feature",
-        "label",
-        "left",
-        "loss",
-        "n_samples",
-        "objective",
-        "right",
-        "task",
-        "threshold",
-        "value",
-        "weight",
-    )
+    __slots__ = ("_depths", "objective", "task", *_COLUMNS)
 
     task: Task
     feature: NDArray[np.int32]
@@ -155,26 +163,16 @@ class Tree:
         objective: Objective | None = None,
     ) -> None:
         unknown = np.full(np.shape(feature), np.nan)
-        columns: dict[str, tuple[ArrayLike, type[np.generic]]] = {
-            "feature": (feature, np.int32),
-            "threshold": (threshold, np.float64),
-            "left": (left, np.int32),
-            "right": (right, np.int32),
-            "n_samples": (n_samples, np.int64),
-            "loss": (loss, np.float64),
-            "value": (value, np.float64),
-            "below": (unknown if below is None else below, np.float64),
-            "above": (unknown if above is None else above, np.float64),
-        }
-        object.__setattr__(self, "task", task)
-        for name, (data, dtype) in columns.items():
-            object.__setattr__(self, name, _frozen(np.array(data, dtype=dtype)))
+        below, above = (unknown if gap is None else gap for gap in (below, above))
+        values = np.asarray(value, dtype=np.float64)
         if label is None:
-            label = self.value.argmax(axis=1) if task == "classification" else np.full(len(self.feature), -1)
-        object.__setattr__(self, "label", _frozen(np.array(label, dtype=np.int32)))
+            label = values.argmax(axis=1) if task == "classification" else np.full(len(values), -1)
         if weight is None:
-            weight = self.value.sum(axis=1) if task == "classification" else self.n_samples
-        object.__setattr__(self, "weight", _frozen(np.array(weight, dtype=np.float64)))
+            weight = values.sum(axis=1) if task == "classification" else n_samples
+        object.__setattr__(self, "task", task)
+        given = (feature, threshold, left, right, n_samples, loss, values, label, below, above, weight)
+        for (name, dtype), data in zip(_COLUMNS.items(), given, strict=True):
+            object.__setattr__(self, name, _frozen(np.array(data, dtype=dtype)))
         object.__setattr__(self, "objective", objective or guess_objective(self))
         object.__setattr__(self, "_depths", _frozen(_depths(self.left, self.right)))
 
@@ -211,22 +209,7 @@ class Tree:
 
     def apply(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return the index of the leaf that each sample reaches."""
-        samples = check_features(X)
-        if samples.shape[1] <= self.feature.max():
-            raise ValueError(
-                f"X has {samples.shape[1]} features, but the tree tests feature {self.feature.max()};"
-                f" expected at least {self.feature.max() + 1}."
-            )
-        reached = np.zeros(len(samples), dtype=np.intp)
-        # One round a level: all samples that are not in a leaf yet go down by one node.
-        moving = np.arange(len(samples))
-        while len(moving):
-            node = reached[moving]
-            inner = self.feature[node] != LEAF
-            moving, node = moving[inner], node[inner]
-            goes_left = samples[moving, self.feature[node]] <= self.threshold[node]
-            reached[moving] = np.where(goes_left, self.left[node], self.right[node])
-        return reached
+        return route(self, check_features(X))[0]
 
     def predict(self, X: ArrayLike) -> Floats:
         """Return the row of ``value`` of the leaf that each sample reaches, shape (n_samples, n_values)."""
@@ -243,8 +226,7 @@ class Tree:
         return Node(
             index=i,
             depth=int(self._depths[i]),
-            feature=int(self.feature[i]),
-            threshold=float(self.threshold[i]),
+            split=None if self.feature[i] == LEAF else self.split(i),
             left=int(self.left[i]),
             right=int(self.right[i]),
             n_samples=int(self.n_samples[i]),
@@ -252,6 +234,12 @@ class Tree:
             value=self.value[i],
             label=int(self.label[i]),
         )
+
+    def split(self, node: int) -> Split:
+        """Return the test of a branching node."""
+        if self.feature[node] == LEAF:
+            raise ValueError(f"node {node} is a leaf; expected a node with a test.")
+        return Split(*(getattr(self, name)[node].item() for name in (*TEST_COLUMNS, *GAP_COLUMNS)))
 
     def __iter__(self) -> Iterator[Node]:
         return (self[i] for i in range(self.node_count))
@@ -293,11 +281,8 @@ class Tree:
         class_names : sequence, optional
             What to call the classes instead of 0, 1, ...; not used in regression.
         """
-        if feature_names is not None and len(feature_names) <= self.feature.max():
-            raise ValueError(
-                f"feature_names holds {len(feature_names)} names, but the tree tests feature"
-                f" {self.feature.max()}; expected at least {self.feature.max() + 1}."
-            )
+        if feature_names is not None:
+            check_width(self, len(feature_names), f"feature_names holds {len(feature_names)} names")
         if class_names is not None and len(class_names) < self.value.shape[1]:
             raise ValueError(
                 f"class_names holds {len(class_names)} names; expected one for each of the"
@@ -305,9 +290,9 @@ class Tree:
             )
 
         def describe(node: Node) -> str:
-            if not node.is_leaf:
+            if node.split is not None:
                 name = f"x[{node.feature}]" if feature_names is None else printable(str(feature_names[node.feature]))
-                return f"{name} <= {node.threshold:.6g}"
+                return node.split.words(name)
             if self.task == "regression":
                 prediction = ", ".join(f"{mean:.6g}" for mean in node.value)
             else:
@@ -326,19 +311,30 @@ class Tree:
         return "\n".join(lines)
 
     def _arrays(self) -> tuple[NDArray[Any], ...]:
-        return (
-            self.feature,
-            self.threshold,
-            self.left,
-            self.right,
-            self.n_samples,
-            self.loss,
-            self.value,
-            self.label,
-            self.below,
-            self.above,
-            self.weight,
-        )
+        return tuple(getattr(self, name) for name in _COLUMNS)
+
+
+def route(tree: Tree, samples: Floats) -> tuple[NDArray[np.intp], int]:
+    """Return the leaf that each sample reaches, and the depth of the deepest of them.
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeClassifier
+    >>> X = np.array([[1.0], [2.0], [5.0]])
+    >>> route(OptimalTreeClassifier(max_depth=1).fit(X, [0, 0, 1]).tree_, X)
+    (array([1, 1, 2]), 1)
+    """
+    check_width(tree, samples.shape[1], f"X has {samples.shape[1]} features")
+    reached = np.zeros(len(samples), dtype=np.intp)
+    moving = np.arange(len(samples))
+    # One round a level: all samples that are not in a leaf yet go down by one node.
+    for depth in range(tree.node_count + 1):
+        moving = moving[tree.feature[reached[moving]] != LEAF]
+        if not len(moving):
+            return reached, depth
+        node = reached[moving]
+        reached[moving] = np.where(goes_left(tree, node, samples, moving), tree.left[node], tree.right[node])
+    raise ValueError("tree_ is not a tree: a path in it never ends.")
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:

@@ -131,7 +131,7 @@ def _tree_data(model: Any, X: Any, samples: NDArray[Any], labels: NDArray[Any], 
     predicted = model.predict(X)
     right = predicted == labels if tree.task == "classification" else None
     spread = spreads(tree) if tree.task == "regression" else None
-    conditions = rules(model)
+    conditions = rules(model, sign="≤")
     nodes = []
     for node in tree:
         rows = passed.indices[passed.indptr[node.index] : passed.indptr[node.index + 1]]
@@ -144,7 +144,7 @@ def _tree_data(model: Any, X: Any, samples: NDArray[Any], labels: NDArray[Any], 
                 "parent": int(above[node.index]),
                 "leaf": node.is_leaf,
                 "yes": bool(node.index and int(tree.left[above[node.index]]) == node.index),
-                "test": "" if node.is_leaf else f"{names[node.feature]} ≤ {node.threshold:.6g}",
+                "test": "" if node.split is None else node.split.words(names[node.feature], sign="≤"),
                 "prediction": results[node.index],
                 "n": node.n_samples,
                 "loss": node.loss,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from codt.export.naming import FeatureNames
+from codt.split import Split, conjunction
 from codt.structure import parents
 from codt.tree import Tree
 
@@ -36,8 +36,8 @@ def rule(model: Any, node: int) -> list[str]:
     return _rule(tree, FeatureNames(model), parents(tree), node)
 
 
-def rules(model: Any) -> list[list[str]]:
-    """Return the rules of all nodes, as :func:`rule` gives each.
+def rules(model: Any, sign: str = "<=") -> list[list[str]]:
+    """Return the rules of all nodes, as :func:`rule` gives each, with this sign for "at most".
 
     Examples
     --------
@@ -46,24 +46,15 @@ def rules(model: Any) -> list[list[str]]:
     [[], ['x[0] <= 2.5'], ['x[0] > 2.5']]
     """
     names, above = FeatureNames(model), parents(model.tree_)
-    return [_rule(model.tree_, names, above, node) for node in range(model.tree_.node_count)]
+    return [_rule(model.tree_, names, above, node, sign) for node in range(model.tree_.node_count)]
 
 
-def _rule(tree: Tree, names: FeatureNames, above: NDArray[np.intp], node: int) -> list[str]:
+def _rule(tree: Tree, names: FeatureNames, above: NDArray[np.intp], node: int, sign: str = "<=") -> list[str]:
     path = []
     while node != 0:
-        path.append((int(above[node]), node))
+        path.append((tree.split(above[node]), int(tree.left[above[node]]) == node))
         node = int(above[node])
-    limits: dict[int, tuple[float, float]] = {}
-    for parent, child in reversed(path):
-        feature, threshold = int(tree.feature[parent]), float(tree.threshold[parent])
-        low, high = limits.get(feature, (-math.inf, math.inf))
-        goes_left = int(tree.left[parent]) == child
-        limits[feature] = (low, min(high, threshold)) if goes_left else (max(low, threshold), high)
-    return [_condition(names[feature], low, high) for feature, (low, high) in limits.items()]
-
-
-def _condition(name: str, low: float, high: float) -> str:
-    if math.isinf(low):
-        return f"{name} <= {high:.6g}"
-    return f"{name} > {low:.6g}" if math.isinf(high) else f"{low:.6g} < {name} <= {high:.6g}"
+    by_feature: dict[int, list[tuple[Split, bool]]] = {}
+    for split, left in reversed(path):
+        by_feature.setdefault(split.feature, []).append((split, left))
+    return [conjunction(names[feature], tests, sign) for feature, tests in by_feature.items()]

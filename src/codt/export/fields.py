@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sys import float_info
 from typing import Any
 
 
@@ -64,7 +65,7 @@ def check_number(value: object, place: str, least: float | None = None) -> float
         ...
     ValueError: tree.loss: expected a finite number of at least 0, got -1.
     """
-    fits = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= 1.7e308
+    fits = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= float_info.max
     if not fits or (least is not None and value < least):  # type: ignore[operator]
         raise expected(place, "a finite number" + ("" if least is None else f" of at least {least:g}"), value)
     return value  # type: ignore[return-value]

@@ -7,7 +7,6 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from codt.export.naming import FeatureNames, predictions
-from codt.tree import LEAF
 
 
 def to_graphviz(model: Any) -> str:
@@ -43,12 +42,12 @@ def to_graphviz(model: Any) -> str:
     edges = []
     for node in tree:
         below = f"\\nn = {node.n_samples}\\nloss = {node.loss:.6g}"
-        if node.feature == LEAF:
+        if node.split is None:
             result = results[node.index]
             text = f"{result:.6g}" if isinstance(result, float) else str(result)
             lines.append(f'  {node.index} [label="{_escape(text)}{below}", fillcolor="#dfeee3"];')
         else:
-            text = f"{names[node.feature]} <= {node.threshold:.6g}"
+            text = node.split.words(names[node.feature])
             lines.append(f'  {node.index} [label="{_escape(text)}{below}"];')
             edges.append(f'  {node.index} -> {node.left} [label="yes"];')
             edges.append(f'  {node.index} -> {node.right} [label="no"];')

@@ -1,5 +1,7 @@
 """What the writer and the reader of the JSON format agree on; docs/model-format.md describes it."""
 
+from codt.split import GAP_COLUMNS, TEST_COLUMNS
+
 FORMAT = "codt-model"
 VERSION = 2  # version 1 has no objective
 
@@ -18,4 +20,4 @@ DOCUMENT = (
     "tree",
 )
 RESULT = ("status", "loss", "objective", "penalty", "lower_bound", "n_expansions", "trace", "search_stats")
-TREE = (*("feature", "threshold", "left", "right", "n_samples", "weight", "loss", "value", "label", "below", "above"),)
+TREE = (*TEST_COLUMNS, "left", "right", "n_samples", "weight", "loss", "value", "label", *GAP_COLUMNS)

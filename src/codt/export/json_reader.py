@@ -8,7 +8,6 @@ that names the field.
 from __future__ import annotations
 
 import json
-import math
 from itertools import pairwise
 from typing import Any
 
@@ -28,6 +27,7 @@ from codt.export.json_format import (
 )
 from codt.objectives import CRITERIA, OBJECTIVES, Objective
 from codt.proof import settle
+from codt.split import check_columns
 from codt.tree import LEAF, Tree
 
 _STATUSES = (
@@ -204,13 +204,12 @@ def _tree(found: object, task: Any, n_features: int, n_classes: int | None, obje
             check_whole(value, f"tree.{name}", least, most)
     leaf = [feature == LEAF for feature in features]
     _check_shape(leaf, fields["left"], fields["right"])
-    _check_thresholds(fields, leaf)
+    tests = check_columns(fields, leaf)
     for value in fields["loss"]:
         check_number(value, "tree.loss", least=0.0)
     _check_values(fields["value"], n_classes, objective.least_target if objective and n_classes is None else 0.0)
     _check_sums(fields, leaf, classification=n_classes is not None)
-    gaps = {name: [math.nan if v is None else v for v in fields[name]] for name in ("threshold", "below", "above")}
-    tree = Tree(task, **{**fields, **gaps}, objective=objective)
+    tree = Tree(task, **{**fields, **tests}, objective=objective)
     if not tree.objective.fits(tree):
         raise ValueError(f"objective: the losses and values of the tree are not those of {tree.objective.name!r}.")
     return tree
@@ -222,19 +221,6 @@ def _check_values(found: list[Any], n_classes: int | None, least: float | None) 
         check_list(row, "tree.value", "numbers for every node", length=max(1, width))
         for value in row:
             check_number(value, "tree.value", least=least)
-
-
-def _check_thresholds(fields: dict[str, Any], leaf: list[bool]) -> None:
-    for name in ("threshold", "below", "above"):
-        for value, is_leaf in zip(fields[name], leaf, strict=True):
-            if value is None and (is_leaf or name != "threshold"):
-                continue
-            if is_leaf:
-                raise expected(f"tree.{name}", "null in leaves", value)
-            check_number(value, f"tree.{name}")
-    for below, threshold, above in zip(fields["below"], fields["threshold"], fields["above"], strict=True):
-        if below is not None and above is not None and not below <= threshold < above:
-            raise ValueError(f"tree.threshold: {threshold!r} is not between {below!r} and {above!r}.")
 
 
 def _check_shape(leaf: list[bool], left: list[int], right: list[int]) -> None:

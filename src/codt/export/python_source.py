@@ -63,7 +63,7 @@ def to_python(model: Any, function_name: str = "predict") -> str:
         if tree.feature[node] == LEAF:
             lines.append(f"{margin}return {results[node]}")
             continue
-        lines.append(f"{margin}if row[{tree.feature[node]}] <= {float(tree.threshold[node])!r}:")
+        lines.append(f"{margin}if {tree.split(node).as_python('row')}:")
         pending += [(int(tree.right[node]), level + 1), f"{margin}else:", (int(tree.left[node]), level + 1)]
     return "\n".join(lines) + "\n"
 

@@ -55,9 +55,10 @@ def to_sql(model: Any, *, dialect: Dialect = "ansi") -> str:
 
     def open_case(node: int, level: int) -> None:
         margin = "  " * level
-        name, threshold = _identifier(names[tree.feature[node]], dialect), repr(float(tree.threshold[node]))
-        pending.append((f"{margin}WHEN {name} > {threshold} THEN ", int(tree.right[node]), level))
-        pending.append((f"{margin}WHEN {name} <= {threshold} THEN ", int(tree.left[node]), level))
+        split = tree.split(node)
+        name = _identifier(names[split.feature], dialect)
+        for child, left in ((tree.right[node], False), (tree.left[node], True)):
+            pending.append((f"{margin}WHEN {split.as_sql(name, left=left)} THEN ", int(child), level))
 
     open_case(0, 1)
     while pending:

@@ -71,7 +71,7 @@ class Placed:
     title : str
         The name of the feature, or what the leaf predicts.
     test : str
-        The threshold; empty in a leaf.
+        What follows the name of the feature; empty in a leaf.
     facts : tuple of str
         The number of samples and the loss.
     """
@@ -118,7 +118,7 @@ def place(model: Any) -> list[Placed]:
                 is_leaf=node.is_leaf,
                 is_left=above >= 0 and int(tree.left[above]) == node.index,
                 title=results[node.index] if node.is_leaf else printable(names[node.feature]),
-                test="" if node.is_leaf else f"≤ {node.threshold:.6g}",
+                test="" if node.split is None else node.split.side(left=True, sign="≤"),
                 facts=(f"n = {node.n_samples}", f"loss {node.loss:.4g}"),
             )
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from codt.split import at_most
 from codt.validation import Floats
 
 
@@ -21,5 +22,5 @@ def binary_features(X: Floats) -> NDArray[np.bool_]:
            [0, 1],
            [0, 0]])
     """
-    columns = [X[:, [feature]] <= np.unique(X[:, feature])[:-1] for feature in range(X.shape[1])]
+    columns = [at_most(X[:, [feature]], np.unique(X[:, feature])[:-1]) for feature in range(X.shape[1])]
     return np.hstack(columns)

@@ -1,0 +1,29 @@
+// The test of a branching node: the one place that compares a value with a threshold. The search itself works
+// on ranks and on the places between them; a split appears where a tree is kept, followed or reported.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+namespace codt {
+
+struct Split {
+    std::uint32_t feature = 0;
+    double threshold = 0;
+
+    // Values are compared as 64-bit floats; those that go left are the lowest of their feature.
+    bool goes_left(double value) const { return value <= threshold; }
+
+    // Whether it can be a test of samples with so many features.
+    bool valid(std::size_t features) const { return feature < features && std::isfinite(threshold); }
+
+    // The test that sends `low` left and `high` right, low < high: at their midpoint, or at `low` where
+    // rounding would put it on `high`.
+    static Split between(std::uint32_t feature, double low, double high) {
+        const double middle = low / 2 + high / 2;  // never overflows, unlike (low + high) / 2
+        return {feature, (low <= middle && middle < high) ? middle : low};
+    }
+};
+
+}  // namespace codt
