@@ -24,8 +24,7 @@ from codt import (
 )
 from codt._base import BaseOptimalTree
 from codt.options import ESTIMATOR_OPTIONS, OPTIONS, RUN_OPTIONS, SEARCH_OPTIONS, TERMINALS, WATCHING_OPTIONS, Option
-from fuzz.fuzzer import make_problem
-from fuzz.runs import DOUBTFUL
+from tests.support.engine import REGISTRY
 
 ROOT = Path(__file__).parent.parent
 CORE = {row["name"]: row for row in _core.options()}
@@ -109,7 +108,7 @@ def annotation(option: Option) -> str:
 @pytest.mark.parametrize("option", TO_CORE, ids=lambda option: option.name)
 def test_the_core_has_the_name_the_default_and_the_values_of_what_it_gets_as_it_is(option: Option) -> None:
     row = CORE[option.name]
-    assert (type(row["default"]), row["default"]) == (type(option.default), option.default)
+    assert (type(row["value"]), row["value"]) == (type(option.default), option.default)
     assert row["expected"] == in_words(option)
 
 
@@ -135,9 +134,25 @@ def test_the_core_limits_a_run_by_what_the_table_has() -> None:
     limits = {row["name"]: row for row in _core.limits()}
     for option in RUN_OPTIONS:
         row = limits.pop("n_threads" if option.name == "n_jobs" else option.name)  # which joblib counts
-        assert (type(row["default"]), row["default"]) == (type(option.default), option.default)
+        assert (type(row["value"]), row["value"]) == (type(option.default), option.default)
         assert option.name == "n_jobs" or row["expected"] == in_words(option)
     assert not limits
+
+
+@pytest.mark.parametrize("table", [_core.options, _core.limits])
+def test_every_option_of_the_core_has_a_field_of_its_own(table: Any) -> None:
+    strategy = {**REGISTRY["lds"], "description": ""}  # which the core does not keep
+    others = {"strategy": strategy, "depth_two_strategy": strategy, "terminal": "leaf"}
+    defaults = {row["name"]: row["value"] for row in table()}
+    for row in table():
+        name, value = row["name"], row["value"]
+        if name in others:
+            value = others[name]
+        elif row["expected"] == "a text":
+            value = "x"
+        else:
+            value = not value if isinstance(value, bool) else (value or 0) + 2
+        assert {row["name"]: row["value"] for row in table(**{name: value})} == {**defaults, name: value}
 
 
 # Signatures, and what is kept of them.
@@ -315,6 +330,9 @@ def test_the_study_sets_options_of_the_table() -> None:
 
 
 def test_the_fuzzer_draws_every_option() -> None:
+    from fuzz.fuzzer import make_problem
+    from fuzz.runs import DOUBTFUL
+
     # Nothing of a search depends on these two; a callback is drawn as an end after some calls.
     wanted = {*names(ESTIMATOR_OPTIONS), *names(WATCHING_OPTIONS)} - {"verbose", "on_interrupt", "log_expansions"}
     drawn: set[str] = set()

@@ -236,8 +236,10 @@ NB_MODULE(_core, m) {
     });
 
     // The tables of options: of a search, and of a run of it.
-    m.def("options", [] { return describe(search_options()); });
-    m.def("limits", [] { return describe(run_options()); });
+    m.def(
+        "options", [](const nb::kwargs& given) { return describe(search_options(), given); },
+        nb::arg("given"));
+    m.def("limits", [](const nb::kwargs& given) { return describe(run_options(), given); }, nb::arg("given"));
 
     bind_scans(m);
 

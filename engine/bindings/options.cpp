@@ -22,7 +22,9 @@ Row<SearchRequest> strategy(const std::string& name, Strategy& (*field)(SearchRe
         field(given) = strategy_from(description, name.c_str(), given.held);
         return Reading::done;
     };
-    row.to_python = [](SearchRequest&) { return nb::object(nb::none()); };
+    row.to_python = [=](SearchRequest& given) {
+        return field(given).name.empty() ? nb::object(nb::none()) : to_python(field(given));
+    };
     return row;
 }
 

@@ -127,7 +127,11 @@ Row<Given> or_none(Row<Given> row) {
     row.read = [read = std::move(row.read)](nanobind::handle value, Given& given) {
         return value.is_none() ? Reading::done : read(value, given);
     };
-    row.to_python = [](Given&) { return nanobind::object(nanobind::none()); };
+    row.to_python = [to_python = std::move(row.to_python)](Given& given) {
+        Given none;
+        nanobind::object value = to_python(given);
+        return value.equal(to_python(none)) ? nanobind::none() : value;
+    };
     return row;
 }
 
@@ -157,16 +161,16 @@ Given read_options(const Table<Given>& table, const nanobind::kwargs& values, Mi
     return given;
 }
 
-// What Python is told of a table.
+// What Python is told of a table: the defaults, but for what is given.
 template <class Given>
-nanobind::list describe(const Table<Given>& table) {
-    Given given;
+nanobind::list describe(const Table<Given>& table, const nanobind::kwargs& values) {
+    Given given = read_options(table, values, Missing::default_value);
     nanobind::list out;
     for (const Row<Given>& row : table) {
         nanobind::dict entry;
         entry["name"] = row.name;
         entry["expected"] = row.expected;
-        entry["default"] = row.to_python(given);
+        entry["value"] = row.to_python(given);
         out.append(entry);
     }
     return out;

@@ -17,7 +17,7 @@ from tests.support.oracle import optimal_objective
 REGISTRY: dict[str, dict[str, Any]] = {entry["name"]: dict(entry) for entry in _core.strategies()}
 TERMINALS = options.TERMINALS
 #: What the core is told where nothing else is said.
-DEFAULTS: dict[str, Any] = {row["name"]: row["default"] for row in _core.options()}
+DEFAULTS: dict[str, Any] = {row["name"]: row["value"] for row in _core.options()}
 #: The bounds that can be left out.
 SWITCHES = tuple(
     option.name
