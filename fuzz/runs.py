@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import codt
+from codt.options import SEARCH_OPTIONS, TERMINALS
 from fuzz.case import Data, Run
 from fuzz.exact import Exact, as_float
 from fuzz.kernels import KERNELS
@@ -15,7 +16,8 @@ from fuzz.values import Rng
 
 STRATEGIES = tuple(codt.strategies())
 CRITERIA = ("expanded", "lower-bound", "heuristic", "feature-rank", "interval-size", "interval-start", "random")
-SWITCHES = ("clustering_bound", "neighborhood_pruning", "interval_shrinking", "sub_interval_pruning")
+STARTS = ("greedy_start", "primal_heuristics")
+SWITCHES = tuple(option.name for option in SEARCH_OPTIONS if option.is_switch and option.name not in STARTS)
 CONVERSIONS = ("predict", "pickle", "json", "sklearn", "python", "sql", "verify")
 
 #: Values that an option may refuse, but must refuse with its name.
@@ -142,8 +144,8 @@ def random_ways(rng: Rng) -> dict[str, Any]:
     if rng.random() < 0.4:
         ways["depth_two_strategy"] = random_strategy(rng)
     if rng.random() < 0.6:
-        ways["terminal"] = str(rng.choice(["leaf", "left-right", "depth-two"]))
-    for name in ("greedy_start", "primal_heuristics"):
+        ways["terminal"] = str(rng.choice(TERMINALS))
+    for name in STARTS:
         if rng.random() < 0.25:
             ways[name] = False
     kind = int(rng.integers(4))

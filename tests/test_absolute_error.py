@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from codt import OptimalTreeRegressor, Search, from_json, optimal_path, to_sklearn, verify
+from tests.support.engine import SWITCHES
 from tests.support.instances import scaled
 
 
@@ -60,10 +61,9 @@ def test_all_terminal_cases_and_bounds_agree_on_larger_data() -> None:
     rng = np.random.default_rng(92)
     X = rng.integers(0, 40, (150, 3)).astype(np.float64)
     y = np.where(X[:, 0] > 20, X[:, 1], X[:, 2]) + rng.standard_cauchy(150)
-    switches = ("clustering_bound", "neighborhood_pruning", "interval_shrinking", "sub_interval_pruning")
     found = []
-    for terminal, only in itertools.product(("left-right", "depth-two"), (None, *switches)):
-        on = {name: only in (None, name) for name in switches}
+    for terminal, only in itertools.product(("left-right", "depth-two"), (None, *SWITCHES)):
+        on = {name: only in (None, name) for name in SWITCHES}
         search = Search(X, y, task="regression", criterion="absolute_error", terminal=terminal, max_depth=2, **on)
         assert search.run() == "optimal"
         found.append(search.bounds.upper)

@@ -65,11 +65,11 @@ def test_deeper_trees_have_one_optimum(depth: int, task: Task, n_classes: int) -
     rng = np.random.default_rng([31, depth, TASKS.index(task), n_classes])
     for _ in range(scaled(1)):
         instance = larger_instance(rng, task, n=60 if depth == 3 else 24, max_depth=depth, n_classes=n_classes)
-        reference = solve(instance, Settings(terminal="left-right", clustering=True, greedy=True))
+        reference = solve(instance, Settings(terminal="left-right", clustering_bound=True, greedy_start=True))
         optimum = check_tree(reference.tree(), instance).objective
         assert close(reference.upper_bound, optimum, instance.scale)
         for strategy, terminal in itertools.product(REGISTRY, TERMINALS):
-            settings = Settings.with_all_bounds(strategy=strategy, terminal=terminal, greedy=True)
+            settings = Settings.with_all_bounds(strategy=strategy, terminal=terminal, greedy_start=True)
             check_optimal(solve(instance, settings), instance, optimum)
         for bounds, kernel in itertools.product(BOUNDS, KERNELS):
             settings = Settings(terminal="depth-two", kernel=kernel, **bounds)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 
 import codt
 from codt import Heuristic, OptimalTreeClassifier, OptimalTreeRegressor, Strategy, _core
-from tests.support.engine import REGISTRY
+from tests.support.engine import DEFAULTS, REGISTRY
 
 X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 5.0], [3.0, 1.0]])
 Y = np.array([0, 1, 1, 0])
@@ -241,24 +242,24 @@ def test_the_search_refuses_bad_limits(limit: str, value: Any) -> None:
 # The compiled module is not meant to be called by users, but must not crash on anything either.
 
 
+class Unreadable:
+    """Says that it is a number, but is not."""
+
+    def __index__(self) -> int:
+        raise RuntimeError("no number")
+
+    __float__ = __index__
+
+
 def core_arguments(**replaced: Any) -> dict[str, Any]:
     """Valid arguments of the compiled search, with some replaced."""
     arguments: dict[str, Any] = {
+        **DEFAULTS,
         "task": "classification",
         "n_classes": 2,
-        "max_depth": 2,
-        "penalty": 0.0,
         "strategy": REGISTRY["dfs-blossom"],
         "depth_two_strategy": REGISTRY["dfs-blossom"],
         "terminal": "leaf",
-        "greedy": True,
-        "clustering": True,
-        "neighborhood": True,
-        "interval_shrinking": True,
-        "sub_interval": True,
-        "kernel": "auto",
-        "seed": 0,
-        "log_expansions": False,
     }
     return {**arguments, **replaced}
 
@@ -348,10 +349,32 @@ def test_the_core_refuses_targets_whose_squares_overflow() -> None:
         ("strategy", {**REGISTRY["bfs-lb"], "heuristic": {"kind": "native", "address": 0}}),
         ("strategy", {**REGISTRY["bfs-lb"], "heuristic": {"kind": "native", "address": "malloc"}}),
         ("depth_two_strategy", {**REGISTRY["dfs-blossom"], "left_right": "up"}),
+        ("max_depth", True),
+        ("max_depth", "2"),
+        ("max_depth", Unreadable()),
+        ("max_leaf_nodes", 0),
+        ("max_leaf_nodes", 2.0),
+        ("min_leaf_samples", 0),
+        ("min_leaf_weight", math.inf),
+        ("min_loss_decrease", -1),
+        ("penalty", True),
+        ("penalty", 10**400),
+        pytest.param("penalty", 10**5000, id="more digits than Python writes"),
+        ("penalty", Unreadable()),
+        ("memory_limit", -1),
+        ("memory_limit", 1),
+        ("time_limit", -1.0),
+        ("time_limit", math.nan),
+        ("greedy_start", 1),
+        ("greedy_start", None),
+        ("greedy_start", "yes"),
+        ("merge_rows", np.int64(1)),
+        ("objective", "none"),
     ],
 )
 def test_the_core_refuses_bad_parameters(parameter: str, value: Any) -> None:
-    with pytest.raises(REFUSED):
+    # Of a strategy the part that is wrong may be named alone.
+    with pytest.raises(REFUSED, match=None if isinstance(value, dict) else parameter):
         _core.Search(X, Y.astype(np.float64), **core_arguments(**{parameter: value}))
 
 
@@ -376,8 +399,29 @@ def test_the_core_names_the_parameter_and_the_value(parameter: str, value: Any) 
 def test_the_core_needs_every_argument(missing: str) -> None:
     arguments = core_arguments()
     del arguments[missing]
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match=f"'{missing}' is missing"):
         _core.Search(X, Y.astype(np.float64), **arguments)
+
+
+def test_the_core_takes_no_argument_that_it_does_not_know() -> None:
+    with pytest.raises(TypeError, match="there is no option 'greedy'"):
+        _core.Search(X, Y.astype(np.float64), **core_arguments(greedy=True))
+    with pytest.raises(TypeError, match="there is no option 'n_jobs'"):
+        _core.Search(X, Y.astype(np.float64), **core_arguments()).run(n_jobs=2)
+
+
+def test_the_core_takes_numbers_of_every_kind() -> None:
+    given = {
+        "max_depth": np.int8(2),
+        "max_leaf_nodes": 2**70,
+        "penalty": Fraction(1, 3),
+        "min_loss_decrease": np.float32(0.5),
+        "min_leaf_weight": 0,
+        "clustering_bound": np.True_,
+        "seed": 2**64 - 1,
+    }
+    search = _core.Search(X, Y.astype(np.float64), **core_arguments(**given))
+    assert search.run(max_expansions=10**400, gap_limit=math.inf, time_limit=math.inf) in ("optimal", "gap-limit")
 
 
 @pytest.mark.parametrize(
@@ -388,12 +432,16 @@ def test_the_core_needs_every_argument(missing: str) -> None:
         ("time_limit", "x"),
         ("max_expansions", -1),
         ("max_expansions", "x"),
+        ("gap_limit", math.nan),
+        ("gap_limit", -1.0),
+        ("n_threads", 0),
+        ("n_threads", 2**40),
         ("poll", 3),
     ],
 )
 def test_the_core_refuses_bad_limits(limit: str, value: Any) -> None:
     search = _core.Search(X, Y.astype(np.float64), **core_arguments())
-    with pytest.raises(REFUSED):
+    with pytest.raises(REFUSED, match=limit):
         search.run(**{"time_limit": None, "max_expansions": None, "poll": None, limit: value})
 
 
@@ -402,7 +450,7 @@ def test_a_core_search_that_was_never_made_is_not_usable() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         with pytest.raises(TypeError):
-            unmade.run(None, None, None)
+            unmade.run()
 
 
 def test_a_classifier_takes_one_column_of_labels() -> None:

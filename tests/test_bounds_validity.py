@@ -54,7 +54,7 @@ def test_bounds_hold_at_every_step(strategy: str, terminal: str) -> None:
     for _, task, bounds, penalised in itertools.product(range(scaled(1)), TASKS, BOUNDS, (False, True)):
         # Depth three at least, so that there is something to expand above a depth-two terminal case.
         instance = random_instance(rng, task, max_depth=3, penalised=penalised, max_rows=9)
-        settings = Settings(strategy=strategy, terminal=terminal, greedy=bool(rng.integers(2)), **bounds)
+        settings = Settings(strategy=strategy, terminal=terminal, greedy_start=bool(rng.integers(2)), **bounds)
         try:
             total += watch(instance, settings)
         except AssertionError as error:
@@ -90,7 +90,7 @@ def test_the_greedy_start_never_worsens_the_first_incumbent(task: Task) -> None:
     improved = 0
     for _ in range(scaled(50)):
         instance = random_instance(rng, task, max_depth=2, penalised=bool(rng.integers(2)), max_rows=10)
-        plain, greedy = (make_search(instance, Settings(greedy=start)) for start in (False, True))
+        plain, greedy = (make_search(instance, Settings(greedy_start=start)) for start in (False, True))
         assert close(plain.upper_bound, instance.leaf_loss, instance.scale)
         assert greedy.upper_bound <= plain.upper_bound
         assert close(greedy.upper_bound, check_tree(greedy.tree(), instance).objective, instance.scale)
@@ -106,11 +106,11 @@ def test_bounds_prune_but_the_switches_do_not_change_the_optimum() -> None:
     counts: dict[str, int] = {}
     objectives = set()
     for name, bounds in zip(("all", "none", *SWITCHES), BOUNDS, strict=True):
-        search = make_search(instance, Settings(terminal="left-right", greedy=True, **bounds))
+        search = make_search(instance, Settings(terminal="left-right", greedy_start=True, **bounds))
         assert run(search) == "optimal"
         counts[name] = search.n_expansions
         objectives.add(search.upper_bound)
     assert len(objectives) == 1
     assert counts["all"] < counts["none"]
-    for switch in ("neighborhood", "interval_shrinking", "sub_interval"):
+    for switch in ("neighborhood_pruning", "interval_shrinking", "sub_interval_pruning"):
         assert counts[switch] < counts["none"], switch

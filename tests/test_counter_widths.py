@@ -113,7 +113,9 @@ def test_every_width_agrees_with_the_generic_scan(total: int, objective: str, li
             instance = replace(instance, min_leaf_samples=int(rng.integers(2, 20)), min_leaf_weight=few)
         found = []
         for kernel in KERNELS:
-            search = make_search(instance, Settings.with_all_bounds(kernel=kernel, terminal="depth-two", greedy=True))
+            search = make_search(
+                instance, Settings.with_all_bounds(kernel=kernel, terminal="depth-two", greedy_start=True)
+            )
             assert run(search) == "optimal"
             assert search.upper_bound == pytest.approx(float(tree_objective(search.tree(), instance)), rel=1e-12)
             found.append(search.upper_bound)

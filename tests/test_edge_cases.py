@@ -259,7 +259,7 @@ def test_a_large_offset_of_y_costs_no_accuracy(offset: float, terminal: str) -> 
     X = rng.integers(0, 8, (30, 2)).astype(np.float64)
     y = offset + X[:, 0] + rng.normal(size=30)
     instance = Instance(X, y, "regression", 0, 2, 0.0)
-    for settings in (Settings(terminal=terminal), Settings.with_all_bounds(terminal=terminal, greedy=True)):
+    for settings in (Settings(terminal=terminal), Settings.with_all_bounds(terminal=terminal, greedy_start=True)):
         check_optimal(solve(instance, settings), instance)
     model = OptimalTreeRegressor(max_depth=2, terminal=terminal).fit(X, y)
     residuals = [Fraction(a) - Fraction(b) for a, b in zip(y.tolist(), model.predict(X).tolist(), strict=True)]

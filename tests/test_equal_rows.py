@@ -49,7 +49,9 @@ def test_deeper_trees_agree_with_rows_kept_apart(n_classes: int) -> None:
         instance = instance_of_few_rows(rng, n=900, n_classes=n_classes, max_depth=depth)
         apart = solve_apart(instance)
         for threads in (1, 2):
-            merged = solve(instance, Settings.with_all_bounds(terminal="depth-two", primal=True, threads=threads))
+            merged = solve(
+                instance, Settings.with_all_bounds(terminal="depth-two", primal_heuristics=True, threads=threads)
+            )
             assert merged.upper_bound == merged.lower_bound == apart.upper_bound
             assert merged.tree()["n_samples"][0] == len(instance.y)
         assert merged.stats()["scanned_samples"] < apart.stats()["scanned_samples"] / 2

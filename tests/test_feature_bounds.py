@@ -72,7 +72,7 @@ def test_with_penalties_and_few_values_the_optimum_is_that_of_the_plainest_searc
             strategy=str(rng.choice(list(REGISTRY))),
             terminal=str(rng.choice(TERMINALS)),
             kernel=str(rng.choice(KERNELS)),
-            greedy=bool(rng.integers(2)),
+            greedy_start=bool(rng.integers(2)),
             threads=int(rng.choice([1, 1, 2])),
         )
         found = solve(instance, settings)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from codt import _core
-from tests.support.engine import KERNELS, REGISTRY, SWITCHES, TERMINALS
+from tests.support.engine import DEFAULTS, KERNELS, REGISTRY, SWITCHES, TERMINALS
 from tests.support.instances import random_features, scaled
 
 ROOT = Path(__file__).parent.parent
@@ -59,27 +59,17 @@ def test_every_objective_is_in_the_table() -> None:
 
 def _search(X: Any, y: Any, weights: Any, depth: int, penalty: float, options: dict[str, Any]) -> Any:
     arguments: dict[str, Any] = {
+        **DEFAULTS,
+        "task": "regression",
+        "objective": "poisson-deviance",
+        "max_depth": depth,
+        "penalty": penalty,
         "strategy": REGISTRY["dfs-blossom"],
         "depth_two_strategy": REGISTRY["dfs-blossom"],
-        "terminal": "depth-two",
-        "kernel": "auto",
-        "objective": "poisson-deviance",
-        **dict.fromkeys(SWITCHES, True),
+        "primal_heuristics": False,
         **options,
     }
-    return _core.Search(
-        X,
-        y,
-        task="regression",
-        n_classes=0,
-        max_depth=depth,
-        penalty=penalty,
-        greedy=True,
-        seed=0,
-        log_expansions=False,
-        weights=weights,
-        **arguments,
-    )
+    return _core.Search(X, y, weights=weights, **arguments)
 
 
 @pytest.mark.parametrize("terminal", TERMINALS)

@@ -38,10 +38,10 @@ def test_every_setting_returns_the_optimum_of_the_oracle(strategy: str, terminal
             strategy=strategy,
             depth_two_strategy=str(rng.choice(STRATEGIES)),
             terminal=terminal,
-            greedy=bool(rng.integers(2)),
+            greedy_start=bool(rng.integers(2)),
             kernel=str(rng.choice(KERNELS)),
             seed=int(rng.integers(2**63)),
-            primal=bool(rng.integers(2)),
+            primal_heuristics=bool(rng.integers(2)),
             threads=int(rng.choice([1, 1, 1, 2, 3])),
             **bounds,
         )

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tests.support.checker import check_tree
-from tests.support.engine import REGISTRY, TERMINALS, Settings, make_search, run, solve
+from tests.support.engine import REGISTRY, SWITCHES, TERMINALS, Settings, make_search, run, solve
 from tests.support.instances import Instance, instances
 
 #: Any way to search, all of which must agree.
@@ -21,11 +21,8 @@ SETTINGS = st.builds(
     strategy=st.sampled_from(list(REGISTRY)),
     depth_two_strategy=st.sampled_from(list(REGISTRY)),
     terminal=st.sampled_from(TERMINALS),
-    greedy=st.booleans(),
-    clustering=st.booleans(),
-    neighborhood=st.booleans(),
-    interval_shrinking=st.booleans(),
-    sub_interval=st.booleans(),
+    greedy_start=st.booleans(),
+    **{switch: st.booleans() for switch in SWITCHES},
     seed=st.integers(0, 2**64 - 1),
 )
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from codt import OptimalTreeClassifier, OptimalTreeRegressor, Search, from_json, optimal_path, verify
 from codt.cli import app
-from tests.support.engine import KERNELS
+from tests.support.engine import KERNELS, SWITCHES
 from tests.support.instances import scaled
 
 ESTIMATORS = (OptimalTreeClassifier, OptimalTreeRegressor)
@@ -114,9 +114,8 @@ def test_all_kernels_terminal_cases_and_bounds_agree(estimator: type, limits: di
         search = Search(X, y, task=task, kernel=kernel, terminal=terminal, **options)
         assert search.run() == "optimal"
         found.append(search.bounds.upper)
-    switches = ("clustering_bound", "neighborhood_pruning", "interval_shrinking", "sub_interval_pruning")
-    for switch in switches:
-        search = Search(X, y, task=task, **{name: name == switch for name in switches}, **options)
+    for switch in SWITCHES:
+        search = Search(X, y, task=task, **{name: name == switch for name in SWITCHES}, **options)
         assert search.run() == "optimal"
         found.append(search.bounds.upper)
     assert max(found) - min(found) <= 1e-9 * max(found), found

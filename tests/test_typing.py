@@ -44,5 +44,8 @@ def test_arguments_and_their_defaults_are_those_of_the_compiled_module(node: ast
     defaults = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
     expected |= {argument.arg: default is not None for argument, default in defaults}
     assert set(named) == set(expected)
+    assert [part for part in arguments if part.startswith("**")] == (
+        [f"**{node.args.kwarg.arg}"] if node.args.kwarg else []
+    )
     for name, optional in expected.items():
         assert named[name] or not optional, name  # what the stub lets one leave out may be left out

@@ -33,8 +33,8 @@ def random_settings(rng: np.random.Generator, **given: object) -> Settings:
         "depth_two_strategy": str(rng.choice(STRATEGIES)),
         "terminal": str(rng.choice(TERMINALS)),
         "kernel": str(rng.choice(KERNELS)),
-        "greedy": bool(rng.integers(2)),
-        "primal": bool(rng.integers(2)),
+        "greedy_start": bool(rng.integers(2)),
+        "primal_heuristics": bool(rng.integers(2)),
         "threads": int(rng.choice([1, 1, 3])),
         "seed": int(rng.integers(1000)),
     }
@@ -149,7 +149,9 @@ def test_vector_scans_agree_with_the_generic_one(width: str, costs: bool) -> Non
             )
             found = set()
             for kernel, terminal in itertools.product(KERNELS, ("left-right", "depth-two")):
-                search = make_search(instance, Settings.with_all_bounds(kernel=kernel, terminal=terminal, greedy=True))
+                search = make_search(
+                    instance, Settings.with_all_bounds(kernel=kernel, terminal=terminal, greedy_start=True)
+                )
                 assert run(search) == "optimal"
                 assert search.upper_bound == pytest.approx(float(tree_objective(search.tree(), instance)), rel=1e-9)
                 found.add(search.upper_bound)
@@ -166,7 +168,7 @@ def test_a_large_data_set_with_whole_weights_is_one_with_repeated_rows() -> None
     repeated = WeightedInstance("misclassification", np.repeat(X, weights, axis=0), np.repeat(y, weights), 2, 3, 0.0)
     bounds = []
     for instance in (weighted, repeated):
-        search = make_search(instance, Settings.with_all_bounds(terminal="depth-two", greedy=True))
+        search = make_search(instance, Settings.with_all_bounds(terminal="depth-two", greedy_start=True))
         assert run(search) == "optimal"
         bounds.append(search.upper_bound)
     assert bounds[0] == bounds[1]
@@ -191,7 +193,9 @@ def test_tuple_scans_agree_with_the_generic_one(objective: str, columns: int) ->
             instance = WeightedInstance(objective, X, y, classes, depth, penalty, weights, costs)
             found = []
             for kernel, terminal in itertools.product(KERNELS, ("left-right", "depth-two")):
-                search = make_search(instance, Settings.with_all_bounds(kernel=kernel, terminal=terminal, greedy=True))
+                search = make_search(
+                    instance, Settings.with_all_bounds(kernel=kernel, terminal=terminal, greedy_start=True)
+                )
                 assert run(search) == "optimal"
                 found.append(search.upper_bound)
             assert search.upper_bound == pytest.approx(float(tree_objective(search.tree(), instance)), rel=1e-9)

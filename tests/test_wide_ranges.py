@@ -87,8 +87,8 @@ def random_settings(rng: np.random.Generator) -> Settings:
         depth_two_strategy=str(rng.choice(STRATEGIES)),
         terminal=str(rng.choice(TERMINALS)),
         kernel=str(rng.choice(KERNELS)),
-        greedy=bool(rng.integers(2)),
-        primal=bool(rng.integers(2)),
+        greedy_start=bool(rng.integers(2)),
+        primal_heuristics=bool(rng.integers(2)),
         threads=int(rng.choice([1, 1, 2])),
         **switches,
     )

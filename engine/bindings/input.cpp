@@ -12,8 +12,6 @@ namespace {
 // Row numbers are 31 bits: one bit of a 32-bit word marks the side of a split.
 constexpr std::size_t most_rows = 0x7fffffff;
 constexpr std::int64_t most_classes = 65535;
-// Deeper trees than this have more leaves than any data set has rows.
-constexpr std::int64_t deepest = 64;
 
 void check_finite(std::span<const double> values, const char* name) {
     for (const double value : values)
@@ -77,31 +75,6 @@ Targets targets_from(const Matrix& x, const Values& y, const TargetOptions& opti
     if (options.weights) targets.weights = weights_from(*options.weights, rows);
     if (options.costs) targets.costs = costs_from(*options.costs, rows, targets.classes);
     return targets;
-}
-
-TreeRules rules_from(const Targets& targets, const RuleOptions& options) {
-    if (options.max_depth < 0 || options.max_depth > deepest)
-        refuse("max_depth: expected 0 to 64, got " + std::to_string(options.max_depth));
-    if (options.max_leaves && *options.max_leaves < 1)
-        refuse("max_leaves: expected at least 1, got " + std::to_string(*options.max_leaves));
-    if (!(options.min_decrease >= 0) || !std::isfinite(options.min_decrease))
-        refuse("min_decrease: expected a finite number of at least 0, got " +
-               std::to_string(options.min_decrease));
-    if (options.min_leaf_samples < 1)
-        refuse("min_leaf_samples: expected at least 1, got " + std::to_string(options.min_leaf_samples));
-    if (!(options.min_leaf_weight >= 0) || !std::isfinite(options.min_leaf_weight))
-        refuse("min_leaf_weight: expected a finite number of at least 0, got " +
-               std::to_string(options.min_leaf_weight));
-    TreeRules rules;
-    rules.budget.depth = static_cast<std::uint32_t>(options.max_depth);
-    if (options.max_leaves)  // no tree has more leaves than rows
-        rules.budget.leaves = static_cast<std::uint32_t>(
-            std::min<std::size_t>(static_cast<std::size_t>(*options.max_leaves), targets.rows()));
-    rules.min_decrease = options.min_decrease;
-    rules.leaves = leaf_limits(
-        targets, static_cast<std::uint32_t>(std::min<std::int64_t>(options.min_leaf_samples, most_rows)),
-        options.min_leaf_weight);
-    return rules;
 }
 
 std::string objective_from(const std::string& name, const Targets& targets) {

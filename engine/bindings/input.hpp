@@ -7,7 +7,6 @@
 
 #include "bindings/arrays.hpp"
 #include "objectives/targets.hpp"
-#include "rules/tree_rules.hpp"
 
 namespace codt::bindings {
 
@@ -19,19 +18,9 @@ struct TargetOptions {
     const std::optional<Matrix>& costs;
 };
 
-// What Python says of the trees that are allowed.
-struct RuleOptions {
-    std::int64_t max_depth;
-    const std::optional<std::int64_t>& max_leaves;
-    double min_decrease;
-    std::int64_t min_leaf_samples;
-    double min_leaf_weight;
-};
-
 void check_features(const Matrix& x);
 // The targets refer to the arrays, which have to outlive them. `x` is checked already.
 Targets targets_from(const Matrix& x, const Values& y, const TargetOptions& options);
-TreeRules rules_from(const Targets& targets, const RuleOptions& options);
 // The objective of this name, or the plain one of the task if there is no name.
 std::string objective_from(const std::string& name, const Targets& targets);
 

@@ -16,6 +16,7 @@
 #include "bindings/convert.hpp"
 #include "bindings/input.hpp"
 #include "bindings/names.hpp"
+#include "bindings/options.hpp"
 #include "bindings/poll.hpp"
 #include "bindings/scans.hpp"
 #include "search/problem.hpp"
@@ -27,52 +28,31 @@ namespace codt::bindings {
 
 namespace {
 
-constexpr std::int64_t most_threads = 1024;
-
 class PySearch {
  public:
-    PySearch(const Matrix& x, const Values& y, const std::string& task, std::int64_t n_classes,
-             std::int64_t max_depth, double penalty, const nb::dict& strategy,
-             const nb::dict& depth_two_strategy, const std::string& terminal, bool greedy, bool clustering,
-             bool neighborhood, bool interval_shrinking, bool sub_interval, const std::string& kernel,
-             std::uint64_t seed, bool log_expansions, bool primal, std::optional<std::int64_t> memory_limit,
-             std::optional<double> time_limit, const std::string& objective_name,
-             std::optional<Column> weights, std::optional<Matrix> costs, std::int64_t min_leaf_samples,
-             double min_leaf_weight, std::optional<std::int64_t> max_leaves, double min_decrease,
-             bool merge_rows) {
-        const std::size_t rows = x.shape(0);
-        const std::size_t columns = x.shape(1);
+    PySearch(const Matrix& x, const Values& y, const std::optional<Column>& weights,
+             const std::optional<Matrix>& costs, const nb::kwargs& given) {
+        auto request = read_options(search_options(), given, Missing::refused);
+        held_ = std::move(request.held);
         check_features(x);
-        const Targets targets = targets_from(x, y, {task, n_classes, weights, costs});
-        const std::string name = objective_from(objective_name, targets);
-        if (!(penalty >= 0) || !std::isfinite(penalty))
-            refuse("penalty: expected a finite number of at least 0, got " + std::to_string(penalty));
+        const Targets targets = targets_from(x, y, {request.task, request.n_classes, weights, costs});
+        const std::string name = objective_from(request.objective, targets);
+        SearchOptions& options = request.search;
+        options.rules.leaves = leaf_limits(targets, static_cast<std::uint32_t>(request.min_leaf_samples),
+                                           request.min_leaf_weight);
+        options.kernel = {kernel_from(request.kernel)};
 
-        SearchOptions options;
-        options.rules =
-            rules_from(targets, {max_depth, max_leaves, min_decrease, min_leaf_samples, min_leaf_weight});
-        options.penalty = penalty;
-        options.strategy = strategy_from(strategy, "strategy", held_);
-        options.depth_two_strategy = strategy_from(depth_two_strategy, "depth_two_strategy", held_);
-        options.terminal = terminal_from(terminal);
-        options.greedy = greedy;
-        options.bounds = {clustering, neighborhood, interval_shrinking, sub_interval};
-        options.kernel = {kernel_from(kernel)};
-        options.seed = seed;
-        options.log_expansions = log_expansions;
-        options.primal = primal;
-        if (memory_limit) options.memory_limit = *memory_limit;
-
-        features_ = columns;
-        const std::span<const double> values(x.data(), rows * columns);
+        features_ = x.shape(1);
+        const std::span<const double> values(x.data(), x.size());
         Poll poll;
-        StopCondition stop(seconds_from(time_limit), std::ref(poll));
+        StopCondition stop(request.time_limit, std::ref(poll));
         bool stopped = false;
         {
             nb::gil_scoped_release unlocked;
             try {
-                Problem problem = make_problem(
-                    name, values, targets, {merge_rows, options.rules.leaves, options.memory_limit}, &stop);
+                Problem problem =
+                    make_problem(name, values, targets,
+                                 {request.merge_rows, options.rules.leaves, options.memory_limit}, &stop);
                 search_ = std::make_unique<Search>(std::move(problem.data), std::move(problem.objective),
                                                    std::move(options), &stop);
             } catch (const Stopped&) {
@@ -101,33 +81,18 @@ class PySearch {
         std::atomic<bool>& running_;
     };
 
-    std::string run(std::optional<double> time_limit, const nb::object& max_expansions,
-                    const nb::object& poll, double gap_limit, std::int64_t n_threads) {
-        const double seconds = seconds_from(time_limit);
-        RunLimits limits;
-        if (!max_expansions.is_none() && !nb::try_cast<std::uint64_t>(max_expansions, limits.expansions)) {
-            if (!nb::isinstance<nb::int_>(max_expansions) || max_expansions < nb::int_(0))
-                refuse(std::string("max_expansions: expected a whole number of at least 0, got ") +
-                       nb::repr(max_expansions).c_str());
-            limits.expansions = UINT64_MAX;  // more than 64 bits can count
-        }
+    std::string run(const nb::object& poll, const nb::kwargs& given) {
+        const RunRequest request = read_options(run_options(), given, Missing::default_value);
         if (!poll.is_none() && !PyCallable_Check(poll.ptr()))
             refuse(std::string("poll: expected a function or None, got ") + nb::repr(poll).c_str());
-        if (!(gap_limit >= 0))
-            refuse("gap_limit: expected a number of at least 0, got " + std::to_string(gap_limit));
-        if (n_threads < 1 || n_threads > most_threads)
-            refuse("n_threads: expected 1 to " + std::to_string(most_threads) + ", got " +
-                   std::to_string(n_threads));
-        limits.gap = gap_limit;
-        limits.threads = static_cast<std::uint32_t>(n_threads);
 
         const Turn turn(running_);
         Poll question(poll);
-        StopCondition stop(seconds, std::ref(question));
+        StopCondition stop(request.time_limit, std::ref(question));
         RunStatus status{};
         {
             nb::gil_scoped_release unlocked;
-            status = search_->run(stop, limits);
+            status = search_->run(stop, request.limits);
         }
         question.rethrow();
         return status_name(status);
@@ -276,27 +241,20 @@ NB_MODULE(_core, m) {
         return out;
     });
 
+    // The tables of options: of a search, and of a run of it.
+    m.def(
+        "options", [](const nb::kwargs& given) { return describe(search_options(), given); },
+        nb::arg("given"));
+    m.def("limits", [](const nb::kwargs& given) { return describe(run_options(), given); }, nb::arg("given"));
+
     bind_scans(m);
 
     nb::class_<PySearch>(m, "Search", nb::type_slots(search_slots))
-        .def(nb::init<const Matrix&, const Values&, const std::string&, std::int64_t, std::int64_t, double,
-                      const nb::dict&, const nb::dict&, const std::string&, bool, bool, bool, bool, bool,
-                      const std::string&, std::uint64_t, bool, bool, std::optional<std::int64_t>,
-                      std::optional<double>, const std::string&, std::optional<Column>, std::optional<Matrix>,
-                      std::int64_t, double, std::optional<std::int64_t>, double, bool>(),
-             nb::arg("X"), nb::arg("y"), nb::kw_only(), nb::arg("task"), nb::arg("n_classes"),
-             nb::arg("max_depth"), nb::arg("penalty"), nb::arg("strategy"), nb::arg("depth_two_strategy"),
-             nb::arg("terminal"), nb::arg("greedy"), nb::arg("clustering"), nb::arg("neighborhood"),
-             nb::arg("interval_shrinking"), nb::arg("sub_interval"), nb::arg("kernel"), nb::arg("seed"),
-             nb::arg("log_expansions"), nb::arg("primal") = false,
-             nb::arg("memory_limit").none() = nb::none(), nb::arg("time_limit").none() = nb::none(),
-             nb::arg("objective") = "", nb::arg("weights").none() = nb::none(),
-             nb::arg("costs").none() = nb::none(), nb::arg("min_leaf_samples") = 1,
-             nb::arg("min_leaf_weight") = 0.0, nb::arg("max_leaves").none() = nb::none(),
-             nb::arg("min_decrease") = 0.0, nb::arg("merge_rows") = true)
-        .def("run", &PySearch::run, nb::arg("time_limit").none() = nb::none(),
-             nb::arg("max_expansions").none() = nb::none(), nb::arg("poll").none() = nb::none(),
-             nb::arg("gap_limit") = 0.0, nb::arg("n_threads") = 1)
+        .def(nb::init<const Matrix&, const Values&, const std::optional<Column>&,
+                      const std::optional<Matrix>&, const nb::kwargs&>(),
+             nb::arg("X"), nb::arg("y"), nb::kw_only(), nb::arg("weights").none() = nb::none(),
+             nb::arg("costs").none() = nb::none(), nb::arg("options"))
+        .def("run", &PySearch::run, nb::arg("poll").none() = nb::none(), nb::arg("limits"))
         .def("offer", &PySearch::offer, nb::arg("feature"), nb::arg("threshold"), nb::arg("left"),
              nb::arg("right"))
         .def_prop_ro("complete", &PySearch::complete)

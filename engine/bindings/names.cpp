@@ -4,13 +4,6 @@
 
 namespace codt::bindings {
 
-Terminal terminal_from(const std::string& name) {
-    if (name == "leaf") return Terminal::leaf;
-    if (name == "left-right") return Terminal::left_right;
-    if (name == "depth-two") return Terminal::depth_two;
-    refuse("terminal: expected one of leaf, left-right, depth-two, got '" + name + "'");
-}
-
 KernelPath kernel_from(const std::string& name) {
     KernelPath path{};
     if (name == "auto")

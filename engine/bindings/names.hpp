@@ -7,7 +7,6 @@
 
 namespace codt::bindings {
 
-Terminal terminal_from(const std::string& name);
 // Refuses a path that this processor cannot run; "auto" is the best one.
 KernelPath kernel_from(const std::string& name);
 const char* status_name(RunStatus status);

@@ -1,10 +1,6 @@
 #include "bindings/poll.hpp"
 
-#include <limits>
-#include <string>
 #include <utility>
-
-#include "bindings/arrays.hpp"
 
 namespace nb = nanobind;
 
@@ -25,13 +21,6 @@ bool Poll::operator()() {
 
 void Poll::rethrow() const {
     if (raised_) std::rethrow_exception(raised_);
-}
-
-double seconds_from(std::optional<double> time_limit) {
-    const double seconds = time_limit.value_or(std::numeric_limits<double>::infinity());
-    if (!(seconds >= 0))
-        refuse("time_limit: expected a number of at least 0, got " + std::to_string(seconds));
-    return seconds;
 }
 
 }  // namespace codt::bindings

@@ -4,7 +4,6 @@
 #include <nanobind/nanobind.h>
 
 #include <exception>
-#include <optional>
 
 namespace codt::bindings {
 
@@ -21,8 +20,5 @@ class Poll {
     nanobind::object function_;
     std::exception_ptr raised_;
 };
-
-// Seconds, None for no limit.
-double seconds_from(std::optional<double> time_limit);
 
 }  // namespace codt::bindings

@@ -52,8 +52,8 @@ struct SearchOptions {
     Strategy strategy;
     Strategy depth_two_strategy;
     Terminal terminal = Terminal::depth_two;
-    bool greedy = true;   // start from the CART tree
-    bool primal = false;  // look for better trees beside the search (see primal/primal.hpp)
+    bool greedy = true;  // start from the CART tree
+    bool primal = true;  // look for better trees beside the search (see primal/primal.hpp)
     BoundSwitches bounds;
     KernelChoice kernel;
     std::uint64_t seed = 0;

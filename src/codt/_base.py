@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from time import perf_counter
 from typing import Any, ClassVar
@@ -41,6 +41,32 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(ESTIMATOR_OPTIONS)
     _task: ClassVar[Task]
 
+    max_depth: int
+    complexity_cost: float
+    min_samples_leaf: float
+    min_weight_fraction_leaf: float
+    max_leaf_nodes: int | None
+    min_loss_decrease: float
+    strategy: str | Strategy
+    terminal: str
+    depth_two_strategy: str | Strategy
+    greedy_start: bool
+    primal_heuristics: bool
+    clustering_bound: bool
+    neighborhood_pruning: bool
+    interval_shrinking: bool
+    sub_interval_pruning: bool
+    time_limit: float | None
+    max_expansions: int | None
+    gap_limit: float
+    n_jobs: int | None
+    memory_limit: float | str | None
+    on_interrupt: str
+    callback: Callable[[Progress], object] | None
+    warm_start: bool
+    random_state: int | np.random.RandomState | None
+    verbose: int
+
     tree_: Tree
     loss_: float
     classes_: NDArray[Any]
@@ -54,60 +80,13 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
     search_stats_: dict[str, int]
     n_features_in_: int
 
-    def __init__(
-        self,
-        *,
-        max_depth: int = 3,
-        complexity_cost: float = 0.0,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_leaf_nodes: int | None = None,
-        min_loss_decrease: float = 0.0,
-        strategy: str | Strategy = "dfs-blossom",
-        terminal: str = "depth-two",
-        depth_two_strategy: str | Strategy = "dfs-blossom",
-        greedy_start: bool = True,
-        primal_heuristics: bool = True,
-        clustering_bound: bool = True,
-        neighborhood_pruning: bool = True,
-        interval_shrinking: bool = True,
-        sub_interval_pruning: bool = True,
-        time_limit: float | None = None,
-        max_expansions: int | None = None,
-        gap_limit: float = 0.0,
-        n_jobs: int | None = 1,
-        memory_limit: float | str | None = None,
-        on_interrupt: str = "raise",
-        callback: Callable[[Progress], object] | None = None,
-        warm_start: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.max_depth = max_depth
-        self.complexity_cost = complexity_cost
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_loss_decrease = min_loss_decrease
-        self.strategy = strategy
-        self.terminal = terminal
-        self.depth_two_strategy = depth_two_strategy
-        self.greedy_start = greedy_start
-        self.primal_heuristics = primal_heuristics
-        self.clustering_bound = clustering_bound
-        self.neighborhood_pruning = neighborhood_pruning
-        self.interval_shrinking = interval_shrinking
-        self.sub_interval_pruning = sub_interval_pruning
-        self.time_limit = time_limit
-        self.max_expansions = max_expansions
-        self.gap_limit = gap_limit
-        self.n_jobs = n_jobs
-        self.memory_limit = memory_limit
-        self.on_interrupt = on_interrupt
-        self.callback = callback
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.verbose = verbose
+    # scikit-learn, type checkers and readers look at the constructors' signatures, so the estimators spell them out. To
+    # keep every parameter under its name takes no further list; type checkers have the one above.
+    def _keep(self, parameters: Mapping[str, object]) -> None:
+        """Keep the parameters of the constructor, which hands over its local variables."""
+        for name, value in parameters.items():
+            if name in self._parameter_constraints:
+                setattr(self, name, value)
 
     def _validate_params(self) -> None:
         # As scikit-learn does, which reads the constructor's signature every time: that takes longer than some fits.
@@ -169,7 +148,6 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
             return None if limit is None else max(0.0, limit - (perf_counter() - start))
 
         options = {option.name: getattr(self, option.name) for option in SEARCH_OPTIONS}
-        options |= {"random_state": self.random_state, "memory_limit": self.memory_limit}
         search = self._continued(X, y, importance, options)
         if search is None:
             count_threads(self.n_jobs)  # refused before any work is done

@@ -41,6 +41,13 @@ class SideValues(TypedDict, total=False):
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
 
+class OptionRow(TypedDict):
+    name: str
+    expected: str
+    value: bool | float | str | StrategySpec | None  # the default, or what was given
+
+def options(**given: object) -> list[OptionRow]: ...
+def limits(**given: object) -> list[OptionRow]: ...
 def strategies() -> list[StrategySpec]: ...
 def scan_sides(
     X: NDArray[np.float64],
@@ -62,41 +69,11 @@ class Search:
         X: NDArray[np.float64],
         y: NDArray[np.float64],
         *,
-        task: str,
-        n_classes: int,
-        max_depth: int,
-        penalty: float,
-        strategy: StrategySpec,
-        depth_two_strategy: StrategySpec,
-        terminal: str,
-        greedy: bool,
-        clustering: bool,
-        neighborhood: bool,
-        interval_shrinking: bool,
-        sub_interval: bool,
-        kernel: str,
-        seed: int,
-        log_expansions: bool,
-        primal: bool = False,
-        memory_limit: int | None = None,
-        time_limit: float | None = None,
-        objective: str = "",
         weights: NDArray[np.float64] | None = None,
         costs: NDArray[np.float64] | None = None,
-        min_leaf_samples: int = 1,
-        min_leaf_weight: float = 0.0,
-        max_leaves: int | None = None,
-        min_decrease: float = 0.0,
-        merge_rows: bool = True,
+        **options: object,
     ) -> None: ...
-    def run(
-        self,
-        time_limit: float | None,
-        max_expansions: int | None,
-        poll: Callable[[], bool] | None,
-        gap_limit: float = 0.0,
-        n_threads: int = 1,
-    ) -> Status: ...
+    def run(self, poll: Callable[[], bool] | None = None, **limits: object) -> Status: ...
     def offer(self, feature: list[int], threshold: list[float], left: list[int], right: list[int]) -> None: ...
     @property
     def complete(self) -> bool: ...

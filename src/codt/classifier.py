@@ -11,14 +11,14 @@ from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import StrOptions
 
 from codt._base import BaseOptimalTree
-from codt.options import Task, document_options
+from codt.options import ESTIMATOR_OPTIONS, Task, document_options
 from codt.problem import ClassWeight, Importance
 from codt.progress import Progress
 from codt.strategy import Strategy
 from codt.validation import Floats
 
 
-@document_options
+@document_options(*ESTIMATOR_OPTIONS)
 class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
     """A classification tree with provably the fewest misclassified training samples at its depth.
 
@@ -88,8 +88,6 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
 
     classes_: NDArray[Any]
 
-    # scikit-learn reads the parameters from this signature, and type checkers too: those of the base class have to be
-    # repeated here, since neither looks behind **options.
     def __init__(
         self,
         *,
@@ -121,35 +119,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
         class_weight: ClassWeight = None,
         cost_matrix: ArrayLike | None = None,
     ) -> None:
-        super().__init__(
-            max_depth=max_depth,
-            complexity_cost=complexity_cost,
-            min_samples_leaf=min_samples_leaf,
-            min_weight_fraction_leaf=min_weight_fraction_leaf,
-            max_leaf_nodes=max_leaf_nodes,
-            min_loss_decrease=min_loss_decrease,
-            strategy=strategy,
-            terminal=terminal,
-            depth_two_strategy=depth_two_strategy,
-            greedy_start=greedy_start,
-            primal_heuristics=primal_heuristics,
-            clustering_bound=clustering_bound,
-            neighborhood_pruning=neighborhood_pruning,
-            interval_shrinking=interval_shrinking,
-            sub_interval_pruning=sub_interval_pruning,
-            time_limit=time_limit,
-            max_expansions=max_expansions,
-            gap_limit=gap_limit,
-            n_jobs=n_jobs,
-            memory_limit=memory_limit,
-            on_interrupt=on_interrupt,
-            callback=callback,
-            warm_start=warm_start,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.class_weight = class_weight
-        self.cost_matrix = cost_matrix
+        self._keep(locals())
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(

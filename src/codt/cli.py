@@ -6,7 +6,7 @@ import sys
 from enum import Enum
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -15,10 +15,10 @@ from codt import demo as demonstration
 from codt.classifier import OptimalTreeClassifier
 from codt.commands import examples, model_commands
 from codt.commands.files import check_place, read_table, refused, target_and_rest, write_text
+from codt.commands.flags import with_flags
 from codt.commands.tables import print_table
 from codt.comparison import cart_loss, report
 from codt.datasets import list_datasets
-from codt.options import ESTIMATOR_OPTIONS
 from codt.progress import live_line
 from codt.regressor import OptimalTreeRegressor
 from codt.strategy import strategies as known_strategies
@@ -29,8 +29,6 @@ from codt.tables import guess_task, refuse_text
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 app.add_typer(study, name="study")
-
-_HELP = {option.name: option.help for option in ESTIMATOR_OPTIONS}
 
 
 class TaskChoice(str, Enum):
@@ -69,21 +67,14 @@ def options(
         "codt fit data.csv --target y --quiet --out - | codt predict - new.csv",
     )
 )
+@with_flags
 def fit(
     data: Annotated[Path, typer.Argument(help="A CSV file with a header, or a Parquet file; - for standard input.")],
     target: Annotated[str, typer.Option(help="The column to predict.")],
-    depth: Annotated[int, typer.Option(help=_HELP["max_depth"])] = 3,
     task: Annotated[TaskChoice, typer.Option(help="What to learn.")] = TaskChoice.auto,
-    strategy: Annotated[str, typer.Option(help="The search strategy; see codt strategies.")] = "dfs-blossom",
-    time_limit: Annotated[float | None, typer.Option(help=_HELP["time_limit"])] = None,
-    memory_limit: Annotated[str | None, typer.Option(help=_HELP["memory_limit"])] = None,
-    gap_limit: Annotated[float, typer.Option(help=_HELP["gap_limit"])] = 0.0,
-    n_jobs: Annotated[int, typer.Option("--jobs", help="The number of threads; -1 for all processors.")] = 1,
-    complexity_cost: Annotated[float, typer.Option(help=_HELP["complexity_cost"])] = 0.0,
-    max_leaf_nodes: Annotated[int | None, typer.Option(help=_HELP["max_leaf_nodes"])] = None,
-    min_loss_decrease: Annotated[float, typer.Option(help=_HELP["min_loss_decrease"])] = 0.0,
     out: Annotated[Path | None, typer.Option(help="Where to keep the model, as JSON; - for standard output.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress, and no report.")] = False,
+    **options: Any,
 ) -> None:
     """Fit an optimal tree to a table.
 
@@ -99,19 +90,7 @@ def fit(
     make = OptimalTreeClassifier if chosen == "classification" else OptimalTreeRegressor
     start = perf_counter()
     with live_line(not quiet) as show:
-        model = make(
-            max_depth=depth,
-            strategy=strategy,
-            time_limit=time_limit,
-            memory_limit=memory_limit,
-            gap_limit=gap_limit,
-            n_jobs=n_jobs,
-            complexity_cost=complexity_cost,
-            max_leaf_nodes=max_leaf_nodes,
-            min_loss_decrease=min_loss_decrease,
-            on_interrupt="keep",
-            callback=show,
-        )
+        model = make(**options, on_interrupt="keep", callback=show)
         try:
             model.fit(X, y)
         except (ValueError, TypeError) as error:
@@ -121,8 +100,8 @@ def fit(
     if not quiet:
         # Plain print: rich would read brackets in column names as markup.
         where = sys.stderr if to_stdout else sys.stdout
-        title = f"{model._task} of {target!r}: {len(X)} samples, {X.shape[1]} features, depth {depth}"
-        cart = cart_loss(X, y, model._task, depth, max_leaf_nodes, model._importance())
+        title = f"{model._task} of {target!r}: {len(X)} samples, {X.shape[1]} features, depth {model.max_depth}"
+        cart = cart_loss(X, y, model._task, model.max_depth, model.max_leaf_nodes, model._importance())
         summary = report(model, cart, seconds)
         print(title, "", model.export_text(), "", summary, sep="\n", file=where)
     if out is not None:

@@ -1,12 +1,13 @@
 """The options of the search and of the estimators: one table, one row an option.
 
-The table is what the estimators' parameter constraints and documentation, the constructor of
-:class:`codt.Search` and the command line's help texts are made of.
+Made of it are the checks and the documentation of the estimators and of :class:`codt.Search`, what these hand to the
+core, and the options of the command line. The constructors' signatures repeat it, since scikit-learn and type checkers
+read those; ``tests/test_options_table.py`` tells where something is missing or different.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from textwrap import indent, wrap
@@ -22,17 +23,29 @@ Task = Literal["classification", "regression"]
 
 # No data set needs a deeper tree, and a number much larger than this is more likely a mistake.
 MAX_DEPTH = 64
+TERMINALS = ("leaf", "left-right", "depth-two")
 
 
 @dataclass(frozen=True)
 class Option:
-    """One option: its name, default, constraints (scikit-learn's vocabulary), type in words and help text."""
+    """One option: its name, default, constraints (scikit-learn's vocabulary), type in words and help text.
+
+    ``to_core`` says that the core has an option of this name and gets the value as it is; what it gets of the others is
+    computed by :class:`codt.Search`. ``flag`` is what the command line calls it; None if it has no such option.
+    """
 
     name: str
     default: object
     constraints: tuple[Any, ...]
     type: str
     help: str
+    to_core: bool = False
+    flag: str | None = ""
+
+    @property
+    def is_switch(self) -> bool:
+        """Whether it is on or off."""
+        return "boolean" in map(str, self.constraints)
 
 
 SEARCH_OPTIONS = (
@@ -42,6 +55,8 @@ SEARCH_OPTIONS = (
         (Interval(Integral, 0, MAX_DEPTH, closed="both"),),
         f"int from 0 to {MAX_DEPTH}",
         "The largest number of tests between the root and a leaf.",
+        to_core=True,
+        flag="--depth",
     ),
     Option(
         "complexity_cost",
@@ -72,6 +87,7 @@ SEARCH_OPTIONS = (
         (Interval(Integral, 1, None, closed="left"), None),
         "int >= 1 or None",
         "The largest number of leaves; None for as many as the depth allows.",
+        to_core=True,
     ),
     Option(
         "min_loss_decrease",
@@ -92,10 +108,11 @@ SEARCH_OPTIONS = (
     Option(
         "terminal",
         "depth-two",
-        (StrOptions({"leaf", "left-right", "depth-two"}),),
+        (StrOptions(set(TERMINALS)),),
         '{"leaf", "left-right", "depth-two"}',
         "Which subproblems are solved at once instead of being searched: leaves, the two sides of the last"
         " split, or whole depth-two trees.",
+        to_core=True,
     ),
     Option(
         "depth_two_strategy",
@@ -110,6 +127,7 @@ SEARCH_OPTIONS = (
         ("boolean",),
         "bool",
         "Whether the greedy (CART) tree is the first incumbent.",
+        to_core=True,
     ),
     Option(
         "primal_heuristics",
@@ -120,6 +138,7 @@ SEARCH_OPTIONS = (
         " depth-two bottoms, and searches below single nodes of the incumbent. They take at most a tenth of"
         " the time at depth 4 and a quarter from depth 5 on, twice that in the first second, and never change what is"
         " proven.",
+        to_core=True,
     ),
     Option(
         "clustering_bound",
@@ -127,6 +146,7 @@ SEARCH_OPTIONS = (
         ("boolean",),
         "bool",
         "Whether to bound a subproblem by the best clustering of its labels, whatever the features say.",
+        to_core=True,
     ),
     Option(
         "neighborhood_pruning",
@@ -134,6 +154,7 @@ SEARCH_OPTIONS = (
         ("boolean",),
         "bool",
         "Whether to bound a split by what is known of splits at nearby thresholds.",
+        to_core=True,
     ),
     Option(
         "interval_shrinking",
@@ -141,6 +162,7 @@ SEARCH_OPTIONS = (
         ("boolean",),
         "bool",
         "Whether to cut the ends off an interval of thresholds that nearby splits rule out.",
+        to_core=True,
     ),
     Option(
         "sub_interval_pruning",
@@ -148,6 +170,52 @@ SEARCH_OPTIONS = (
         ("boolean",),
         "bool",
         "Whether to drop an interval of thresholds that the splits at its two ends rule out.",
+        to_core=True,
+    ),
+    Option(
+        "memory_limit",
+        None,
+        (Interval(Real, 0, None, closed="neither"), str, None),
+        "float > 0, str or None",
+        'Bytes that the search may hold, a number or a text such as "2GB" or "512 MiB". Near the limit a best-first'
+        " strategy goes on in the order of dfs-prio until there is room again; where that does not help, the search"
+        " stops and keeps the best tree found.",
+    ),
+    Option(
+        "random_state",
+        None,
+        ("random_state",),
+        "int, RandomState instance or None",
+        "Seeds the strategies that draw random numbers; the others do not depend on it.",
+    ),
+)
+
+# What only those have who make a search themselves.
+WATCHING_OPTIONS = (
+    Option(
+        "log_expansions",
+        False,
+        ("boolean",),
+        "bool",
+        "Whether to record every expansion for the attribute expansions.",
+        to_core=True,
+    ),
+    Option(
+        "kernel",
+        "auto",
+        (str,),
+        "str",
+        'The instruction set for the inner loops: "auto", "scalar", "baseline", "avx2" or "avx512". All end with the'
+        ' same objective, and all but "scalar", which evaluates one split at a time, with the same tree; one that the'
+        " machine lacks is refused.",
+        to_core=True,
+    ),
+    Option(
+        "time_limit",
+        None,
+        (Interval(Real, 0, None, closed="left"), None),
+        "float >= 0 or None",
+        "Seconds that the first look at the data may take; TimeoutError is raised after that. It does not limit run.",
     ),
 )
 
@@ -180,6 +248,7 @@ RUN_OPTIONS = (
         "int or None",
         "The number of threads; -1 for all processors, None for what joblib's context says, or 1. The loss and what"
         " is proven are the same for every number; with 1 the search is reproducible step by step.",
+        flag="--jobs",
     ),
 )
 
@@ -187,21 +256,13 @@ ESTIMATOR_OPTIONS = (
     *SEARCH_OPTIONS,
     *RUN_OPTIONS,
     Option(
-        "memory_limit",
-        None,
-        (Interval(Real, 0, None, closed="neither"), str, None),
-        "float > 0, str or None",
-        'Bytes that the search may hold, a number or a text such as "2GB" or "512 MiB". Near the limit a best-first'
-        " strategy goes on in the order of dfs-prio until there is room again; where that does not help, the search"
-        " stops and keeps the best tree found.",
-    ),
-    Option(
         "on_interrupt",
         "raise",
         (StrOptions({"raise", "keep"}),),
         '{"raise", "keep"}',
         "What Ctrl-C does during fit: raise KeyboardInterrupt, or keep the best tree found, with the status"
         ' "interrupted".',
+        flag=None,
     ),
     Option(
         "callback",
@@ -210,6 +271,7 @@ ESTIMATOR_OPTIONS = (
         "callable or None",
         "Called with a codt.Progress at every improvement and about twice a second; the search stops when it returns"
         " True. What it raises ends fit.",
+        flag=None,
     ),
     Option(
         "warm_start",
@@ -218,13 +280,7 @@ ESTIMATOR_OPTIONS = (
         "bool",
         "Whether fit goes on with the search of the last call, if it was stopped and data and options (but for the"
         " limits) are the same.",
-    ),
-    Option(
-        "random_state",
-        None,
-        ("random_state",),
-        "int, RandomState instance or None",
-        "Seeds the strategies that draw random numbers; the others do not depend on it.",
+        flag=None,
     ),
     Option(
         "verbose",
@@ -233,6 +289,7 @@ ESTIMATOR_OPTIONS = (
         "int or bool",
         "If not 0, show a live line of progress in a terminal or a notebook, and print one line that sums the search up"
         " when it ends.",
+        flag=None,
     ),
 )
 
@@ -242,12 +299,10 @@ def constraints(options: tuple[Option, ...]) -> dict[str, list[Any]]:
     return {option.name: list(option.constraints) for option in options}
 
 
-_DEFAULTS = {option.name: option.default for option in ESTIMATOR_OPTIONS}
+OPTIONS = {option.name: option for option in ESTIMATOR_OPTIONS}
 # What is expected of the options that are not switches.
 _NUMBERS = {
-    option.name: option.type
-    for option in ESTIMATOR_OPTIONS
-    if not {"boolean", "verbose"} & set(map(str, option.constraints))
+    option.name: option.type for option in ESTIMATOR_OPTIONS if not option.is_switch and option.name != "verbose"
 }
 
 
@@ -265,7 +320,7 @@ range [0, inf). Got -1 instead.
     chosen = {
         name: value
         for name, value in values.items()
-        if name not in _DEFAULTS or type(value) is not type(_DEFAULTS[name]) or value != _DEFAULTS[name]
+        if name not in OPTIONS or type(value) is not type(OPTIONS[name].default) or value != OPTIONS[name].default
     }
     refuse_booleans(chosen)
     for name, value in chosen.items():
@@ -301,15 +356,19 @@ def refuse_booleans(values: Mapping[str, object]) -> None:
 Documented = TypeVar("Documented", bound=type)
 
 
-def document_options(cls: Documented) -> Documented:
-    """Write the estimators' options into a class's documentation, in place of ``{options}``.
+def document_options(*options: Option) -> Callable[[Documented], Documented]:
+    """Return a class decorator that writes options into a class's documentation, in place of ``{options}``.
 
-    Class decorator; does nothing when Python drops documentation (``-OO``).
+    It does nothing when Python drops documentation (``-OO``).
     """
-    if cls.__doc__:
-        entries = "\n".join(_document(option) for option in ESTIMATOR_OPTIONS)
-        cls.__doc__ = cls.__doc__.replace("    {options}", indent(entries, "    "))
-    return cls
+
+    def document(cls: Documented) -> Documented:
+        if cls.__doc__:
+            entries = "\n".join(_document(option) for option in options)
+            cls.__doc__ = cls.__doc__.replace("    {options}", indent(entries, "    "))
+        return cls
+
+    return document
 
 
 def _document(option: Option) -> str:

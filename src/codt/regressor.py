@@ -12,14 +12,14 @@ from sklearn.utils._param_validation import StrOptions
 
 from codt._base import BaseOptimalTree
 from codt.objectives import CRITERIA
-from codt.options import Task, document_options
+from codt.options import ESTIMATOR_OPTIONS, Task, document_options
 from codt.problem import Importance
 from codt.progress import Progress
 from codt.strategy import Strategy
 from codt.validation import Floats
 
 
-@document_options
+@document_options(*ESTIMATOR_OPTIONS)
 class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
     """A regression tree with provably the lowest sum of squared (or absolute) training errors at its depth.
 
@@ -112,34 +112,7 @@ class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
         verbose: int = 0,
         criterion: str = "squared_error",
     ) -> None:
-        super().__init__(
-            max_depth=max_depth,
-            complexity_cost=complexity_cost,
-            min_samples_leaf=min_samples_leaf,
-            min_weight_fraction_leaf=min_weight_fraction_leaf,
-            max_leaf_nodes=max_leaf_nodes,
-            min_loss_decrease=min_loss_decrease,
-            strategy=strategy,
-            terminal=terminal,
-            depth_two_strategy=depth_two_strategy,
-            greedy_start=greedy_start,
-            primal_heuristics=primal_heuristics,
-            clustering_bound=clustering_bound,
-            neighborhood_pruning=neighborhood_pruning,
-            interval_shrinking=interval_shrinking,
-            sub_interval_pruning=sub_interval_pruning,
-            time_limit=time_limit,
-            max_expansions=max_expansions,
-            gap_limit=gap_limit,
-            n_jobs=n_jobs,
-            memory_limit=memory_limit,
-            on_interrupt=on_interrupt,
-            callback=callback,
-            warm_start=warm_start,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.criterion = criterion
+        self._keep(locals())
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(

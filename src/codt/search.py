@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral, Real
+from numbers import Integral
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from codt import _core
 from codt._numbers import as_float, shown
 from codt.limits import count_threads, memory_in_bytes, seconds_allowed
-from codt.options import RUN_OPTIONS, SEARCH_OPTIONS, Task, check_options, constraints
+from codt.options import (
+    RUN_OPTIONS,
+    SEARCH_OPTIONS,
+    WATCHING_OPTIONS,
+    Task,
+    check_options,
+    constraints,
+    document_options,
+)
 from codt.precision import refuse_inseparable_values
 from codt.problem import ClassWeight, Importance, Problem, prepare_problem
 from codt.proof import Status, relative_gap
@@ -26,19 +34,10 @@ from codt.structure import node_weights
 from codt.tree import Tree
 from codt.validation import Floats, check_features
 
-_CONSTRUCTOR_CONSTRAINTS = {
-    **constraints(SEARCH_OPTIONS),
-    "task": [StrOptions({"classification", "regression"})],
-    "random_state": ["random_state"],
-    "log_expansions": ["boolean"],
-    "kernel": [str],
-    "memory_limit": [Interval(Real, 0, None, closed="neither"), str, None],
-    "time_limit": [Interval(Real, 0, None, closed="left"), None],
-}
-_RUN_CONSTRAINTS = {
-    **constraints(RUN_OPTIONS),
-    "poll": [callable, None],
-}
+_OPTIONS = (*SEARCH_OPTIONS, *WATCHING_OPTIONS)
+_TO_CORE = tuple(option.name for option in _OPTIONS if option.to_core)
+_CONSTRUCTOR_CONSTRAINTS = {**constraints(_OPTIONS), "task": [StrOptions({"classification", "regression"})]}
+_RUN_CONSTRAINTS = {**constraints(RUN_OPTIONS), "poll": [callable, None]}
 
 
 class Bounds(NamedTuple):
@@ -64,6 +63,7 @@ class Expansion(NamedTuple):
     threshold: float
 
 
+@document_options(*_OPTIONS)
 class Search:
     """A search for the optimal decision tree.
 
@@ -83,19 +83,7 @@ class Search:
         in regression ``sample_weight`` only.
     criterion : {"squared_error", "absolute_error"}
         The error of a regression tree.
-    max_depth, complexity_cost, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, min_loss_decrease, \
-strategy, terminal, depth_two_strategy, greedy_start, primal_heuristics, \
-clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning, random_state, memory_limit
-        As in :class:`codt.OptimalTreeClassifier`.
-    log_expansions : bool, default=False
-        Whether to record every expansion for :attr:`expansions`.
-    kernel : str, default="auto"
-        The instruction set for the inner loops: ``"auto"``, ``"scalar"``, ``"baseline"``, ``"avx2"`` or
-        ``"avx512"``. All end with the same objective, and all but ``"scalar"``, which evaluates one split at
-        a time, with the same tree; one that the machine lacks is refused.
-    time_limit : float, optional
-        Seconds that the first look at the data may take; ``TimeoutError`` is raised after that. It does not limit
-        :meth:`run`.
+    {options}
 
     Attributes
     ----------
@@ -162,39 +150,34 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
         self.classes = self.problem.classes
         self.penalty = absolute_penalty(complexity_cost, self.problem)
         limits = self.problem.leaf_limits(min_samples_leaf, min_weight_fraction_leaf)
+        computed = {
+            "task": task,
+            "n_classes": len(self.classes),
+            "objective": self.problem.objective.core[self.problem.form],
+            "penalty": effective_penalty(self.penalty, self.problem),
+            "min_leaf_samples": limits.samples,
+            "min_leaf_weight": limits.weight,
+            "min_loss_decrease": effective_decrease(min_loss_decrease, self.problem),
+            "strategy": resolve_strategy(strategy, "strategy").as_spec(),
+            "depth_two_strategy": resolve_strategy(depth_two_strategy, "depth_two_strategy").as_spec(),
+            "seed": int(check_random_state(random_state).randint(2**63 - 1, dtype=np.int64)),
+            "memory_limit": memory_in_bytes(memory_limit),
+            "time_limit": seconds_allowed(time_limit),
+            "merge_rows": True,
+        }
         self._log_expansions = bool(log_expansions)
         self._status: Status | None = None
         self._seconds = 0.0
         self._run_since: float | None = None
         start = perf_counter()
+        # The core refuses what it does not know, and what is missing.
         self._core = _core.Search(
             self.problem.samples,
             self.problem.targets,
-            task=task,
-            n_classes=len(self.classes),
-            max_depth=int(max_depth),
-            penalty=effective_penalty(self.penalty, self.problem),
-            strategy=resolve_strategy(strategy, "strategy").as_spec(),
-            depth_two_strategy=resolve_strategy(depth_two_strategy, "depth_two_strategy").as_spec(),
-            terminal=terminal,
-            greedy=bool(greedy_start),
-            clustering=bool(clustering_bound),
-            neighborhood=bool(neighborhood_pruning),
-            interval_shrinking=bool(interval_shrinking),
-            sub_interval=bool(sub_interval_pruning),
-            kernel=kernel,
-            seed=int(check_random_state(random_state).randint(2**63 - 1, dtype=np.int64)),
-            log_expansions=self._log_expansions,
-            primal=bool(primal_heuristics),
-            memory_limit=memory_in_bytes(memory_limit),
-            time_limit=seconds_allowed(time_limit),
-            objective=self.problem.objective.core[self.problem.form],
             weights=self.problem.weights,
             costs=self.problem.costs,
-            min_leaf_samples=limits.samples,
-            min_leaf_weight=limits.weight,
-            max_leaves=None if max_leaf_nodes is None else min(int(max_leaf_nodes), len(self.problem.samples)),
-            min_decrease=effective_decrease(min_loss_decrease, self.problem),
+            **{name: values[name] for name in _TO_CORE},
+            **computed,
         )
         self._seconds = perf_counter() - start
 
@@ -231,22 +214,16 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
         status : {"optimal", "time-limit", "expansion-limit", "gap-limit", "memory-limit", "interrupted"}
             Why the call ended; also kept as :attr:`status`.
         """
-        values = {
-            "time_limit": time_limit,
-            "max_expansions": max_expansions,
-            "poll": poll,
-            "gap_limit": gap_limit,
-            "n_jobs": n_jobs,
-        }
+        values = {name: value for name, value in locals().items() if name in _RUN_CONSTRAINTS}
         check_options(_RUN_CONSTRAINTS, values, "Search.run")
         n_threads = count_threads(n_jobs)
         self._status = "interrupted"  # unless the call returns
         start = self._run_since = perf_counter()
         try:
             stopped_by = self._core.run(
-                seconds_allowed(time_limit),
-                None if max_expansions is None else int(max_expansions),
                 poll,
+                time_limit=seconds_allowed(time_limit),
+                max_expansions=max_expansions,
                 gap_limit=as_float(gap_limit),
                 n_threads=n_threads,
             )

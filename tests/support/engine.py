@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, make_dataclass
 from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from codt import _core
+from codt import _core, options
 from tests.support.checker import CheckedTree, check_tree, close
 from tests.support.instances import Instance
 from tests.support.oracle import optimal_objective
 
 REGISTRY: dict[str, dict[str, Any]] = {entry["name"]: dict(entry) for entry in _core.strategies()}
-TERMINALS = ("leaf", "left-right", "depth-two")
-SWITCHES = ("clustering", "neighborhood", "interval_shrinking", "sub_interval")
+TERMINALS = options.TERMINALS
+#: What the core is told where nothing else is said.
+DEFAULTS: dict[str, Any] = {row["name"]: row["value"] for row in _core.options()}
+#: The bounds that can be left out.
+SWITCHES = tuple(
+    option.name
+    for option in options.SEARCH_OPTIONS
+    if option.is_switch and option.name not in ("greedy_start", "primal_heuristics")
+)
 
 
 class Problem(Protocol):
@@ -30,21 +37,20 @@ class Problem(Protocol):
     penalty: float
 
 
+_Switches: Any = make_dataclass("_Switches", [(name, bool, False) for name in SWITCHES], frozen=True)
+
+
 @dataclass(frozen=True)
-class Settings:
+class Settings(_Switches):
     """How to search. The defaults are the plainest search there is: no optional bound, no greedy start."""
 
     strategy: str = "dfs-blossom"
     depth_two_strategy: str = "dfs-blossom"
     terminal: str = "leaf"
-    greedy: bool = False
-    clustering: bool = False
-    neighborhood: bool = False
-    interval_shrinking: bool = False
-    sub_interval: bool = False
+    greedy_start: bool = False
     kernel: str = "auto"
     seed: int = 0
-    primal: bool = False
+    primal_heuristics: bool = False
     threads: int = 1
 
     @classmethod
@@ -55,7 +61,7 @@ class Settings:
 
 def make_search(instance: Problem, settings: Settings, *, log_expansions: bool = False, **replaced: Any) -> Any:
     """The compiled search for an instance; keyword arguments replace what the settings say."""
-    arguments: dict[str, Any] = asdict(settings)
+    arguments: dict[str, Any] = {**DEFAULTS, **asdict(settings)}
     del arguments["threads"]
     arguments["strategy"] = REGISTRY[settings.strategy]
     arguments["depth_two_strategy"] = REGISTRY[settings.depth_two_strategy]
@@ -72,7 +78,7 @@ def make_search(instance: Problem, settings: Settings, *, log_expansions: bool =
 
 def run(search: Any, max_expansions: int | None = None, threads: int = 1) -> str:
     """Let a search go on, to the end or for a budget of expansions."""
-    status: str = search.run(time_limit=None, max_expansions=max_expansions, poll=None, n_threads=threads)
+    status: str = search.run(max_expansions=max_expansions, n_threads=threads)
     return status
 
 

@@ -281,8 +281,8 @@ def make_search(instance: WeightedInstance, settings: Settings, **replaced: Any)
         "costs": instance.costs,
         "min_leaf_samples": instance.min_leaf_samples,
         "min_leaf_weight": instance.min_leaf_weight,
-        "max_leaves": instance.max_leaves,
-        "min_decrease": instance.min_decrease,
+        "max_leaf_nodes": instance.max_leaves,
+        "min_loss_decrease": instance.min_decrease,
     }
     return engine.make_search(instance, settings, **{**own, **replaced})
 

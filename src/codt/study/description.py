@@ -31,7 +31,7 @@ from typing import Any, get_args
 from codt._names import unknown_name
 from codt.datasets import list_datasets
 from codt.limits import memory_in_bytes
-from codt.options import MAX_DEPTH, Task
+from codt.options import MAX_DEPTH, OPTIONS, TERMINALS, Task
 from codt.own_data import is_own_file, split_name
 from codt.strategy import Strategy, strategies
 from codt.study.methods import METHODS
@@ -41,7 +41,6 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-TERMINALS = ("leaf", "left-right", "depth-two")
 METRICS = ("runtime", "best", "oi", "memory", "expansions")
 _TASKS: tuple[str, ...] = get_args(Task)
 
@@ -83,8 +82,8 @@ class Description:
     datasets: tuple[str, ...]
     depths: tuple[int, ...]
     methods: tuple[str, ...] = ("codt",)
-    strategies: tuple[str, ...] = ("dfs-blossom",)
-    terminals: tuple[str, ...] = ("depth-two",)
+    strategies: tuple[str, ...] = (str(OPTIONS["strategy"].default),)
+    terminals: tuple[str, ...] = (str(OPTIONS["terminal"].default),)
     samples: tuple[int, ...] = ()
     time_limit: float = 900.0
     memory_limit: int = 32 * 10**9

@@ -28,8 +28,8 @@ class Problem:
     time_limit: float
     memory_limit: int
     random_state: int
-    strategy: str | Strategy = "dfs-blossom"
-    terminal: str = "depth-two"
+    strategy: str | Strategy
+    terminal: str
 
     def loss_of(self, predicted: NDArray[Any]) -> float:
         """Return the loss of predictions for the samples: misclassified, or squared error."""

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from codt import OptimalTreeClassifier, OptimalTreeRegressor
 from codt.study.memory import resident_bytes
 from codt.study.methods.base import Fit, FitStatus, Method, Problem
 
 
-def _prepare(problem: Problem, *, n_jobs: int, primal_heuristics: bool) -> Callable[[], Fit]:
+def _prepare(problem: Problem, **options: Any) -> Callable[[], Fit]:
     make = OptimalTreeClassifier if problem.task == "classification" else OptimalTreeRegressor
     model = make(
         max_depth=problem.depth,
@@ -24,8 +25,7 @@ def _prepare(problem: Problem, *, n_jobs: int, primal_heuristics: bool) -> Calla
         # The limit is the process's; the engine counts what it takes itself.
         memory_limit=max(1, problem.memory_limit - resident_bytes()),
         random_state=problem.random_state,
-        n_jobs=n_jobs,
-        primal_heuristics=primal_heuristics,
+        **options,
     )
 
     def fit() -> Fit:
@@ -44,13 +44,15 @@ def _prepare(problem: Problem, *, n_jobs: int, primal_heuristics: bool) -> Calla
     return fit
 
 
-def _method(name: str, *, n_jobs: int = 1, primal_heuristics: bool = False) -> Method:
-    prepare = partial(_prepare, n_jobs=n_jobs, primal_heuristics=primal_heuristics)
-    return Method(name, "codt", prepare, ("classification", "regression"), has_strategies=True, all_cores=n_jobs != 1)
+def _method(name: str, **options: Any) -> Method:
+    """Return the method that sets these options of the estimators."""
+    all_cores = options.get("n_jobs", 1) != 1
+    prepare = partial(_prepare, **options)
+    return Method(name, "codt", prepare, ("classification", "regression"), has_strategies=True, all_cores=all_cores)
 
 
 METHODS = (
-    _method("codt"),
-    _method("codt-threads", n_jobs=-1),
-    _method("codt-default", primal_heuristics=True),
+    _method("codt", primal_heuristics=False),
+    _method("codt-threads", primal_heuristics=False, n_jobs=-1),
+    _method("codt-default"),
 )

@@ -1,0 +1,36 @@
+// What can be said to a search and to a run of it, beside arrays and functions. The two tables in options.cpp
+// are the only place that knows names, types, ranges and fields: add a row there, and it is an option.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "bindings/convert.hpp"
+#include "bindings/rows.hpp"
+#include "search/search.hpp"
+
+namespace codt::bindings {
+
+struct SearchRequest {
+    std::string task;
+    std::uint32_t n_classes = 0;  // of a classification task
+    std::string objective;        // none: the plain one of the task
+    std::string kernel = "auto";
+    std::uint32_t min_leaf_samples = 1;
+    double min_leaf_weight = 0;
+    bool merge_rows = true;                                       // see ProblemOptions
+    double time_limit = std::numeric_limits<double>::infinity();  // of the first look at the data
+    SearchOptions search{.rules = {.budget = {.depth = 3}}};      // but for what is computed from the above
+    HeldFunctions held;                                           // by the strategies
+};
+
+struct RunRequest {
+    double time_limit = std::numeric_limits<double>::infinity();  // seconds
+    RunLimits limits;
+};
+
+const Table<SearchRequest>& search_options();
+const Table<RunRequest>& run_options();
+
+}  // namespace codt::bindings
