@@ -38,12 +38,11 @@ class PySearch {
              std::optional<double> time_limit, const std::string& objective_name,
              std::optional<Column> weights, std::optional<Matrix> costs, std::int64_t min_leaf_samples,
              double min_leaf_weight, std::optional<std::int64_t> max_leaves, double min_decrease,
-             bool merge_rows) {
+             bool merge_rows, const std::vector<double>& objective_parameters) {
         const std::size_t rows = x.shape(0);
         const std::size_t columns = x.shape(1);
         check_features(x);
         const Targets targets = targets_from(x, y, {task, n_classes, weights, costs});
-        const std::string name = objective_from(objective_name, targets);
         if (!(penalty >= 0) || !std::isfinite(penalty))
             refuse("penalty: expected a finite number of at least 0, got " + std::to_string(penalty));
 
@@ -70,8 +69,9 @@ class PySearch {
         {
             nb::gil_scoped_release unlocked;
             try {
-                Problem problem = make_problem(
-                    name, values, targets, {merge_rows, options.rules.leaves, options.memory_limit}, &stop);
+                Problem problem =
+                    make_problem({objective_name, objective_parameters}, values, targets,
+                                 {merge_rows, options.rules.leaves, options.memory_limit}, &stop);
                 search_ = std::make_unique<Search>(std::move(problem.data), std::move(problem.objective),
                                                    std::move(options), &stop);
             } catch (const Stopped&) {
@@ -277,7 +277,8 @@ NB_MODULE(_core, m) {
                       const nb::dict&, const nb::dict&, const std::string&, bool, bool, bool, bool, bool,
                       const std::string&, std::uint64_t, bool, bool, std::optional<std::int64_t>,
                       std::optional<double>, const std::string&, std::optional<Column>, std::optional<Matrix>,
-                      std::int64_t, double, std::optional<std::int64_t>, double, bool>(),
+                      std::int64_t, double, std::optional<std::int64_t>, double, bool,
+                      const std::vector<double>&>(),
              nb::arg("X"), nb::arg("y"), nb::kw_only(), nb::arg("task"), nb::arg("n_classes"),
              nb::arg("max_depth"), nb::arg("penalty"), nb::arg("strategy"), nb::arg("depth_two_strategy"),
              nb::arg("terminal"), nb::arg("greedy"), nb::arg("clustering"), nb::arg("neighborhood"),
@@ -287,7 +288,8 @@ NB_MODULE(_core, m) {
              nb::arg("objective") = "", nb::arg("weights").none() = nb::none(),
              nb::arg("costs").none() = nb::none(), nb::arg("min_leaf_samples") = 1,
              nb::arg("min_leaf_weight") = 0.0, nb::arg("max_leaves").none() = nb::none(),
-             nb::arg("min_decrease") = 0.0, nb::arg("merge_rows") = true)
+             nb::arg("min_decrease") = 0.0, nb::arg("merge_rows") = true,
+             nb::arg("objective_parameters") = std::vector<double>{})
         .def("run", &PySearch::run, nb::arg("time_limit").none() = nb::none(),
              nb::arg("max_expansions").none() = nb::none(), nb::arg("poll").none() = nb::none(),
              nb::arg("gap_limit") = 0.0, nb::arg("n_threads") = 1)
