@@ -88,6 +88,7 @@ class Search:
         max_leaves: int | None = None,
         min_decrease: float = 0.0,
         merge_rows: bool = True,
+        objective_parameters: list[float] = ...,
     ) -> None: ...
     def run(
         self,

@@ -14,7 +14,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from codt import _core
 from codt._numbers import as_float, shown
+from codt.criteria import all_parameters
 from codt.limits import count_threads, memory_in_bytes, seconds_allowed
+from codt.objectives import PARAMETERS, check_parameters
 from codt.options import RUN_OPTIONS, SEARCH_OPTIONS, Task, check_options, constraints
 from codt.precision import refuse_inseparable_values
 from codt.problem import ClassWeight, Importance, Problem, prepare_problem
@@ -80,8 +82,8 @@ class Search:
     sample_weight, class_weight, cost_matrix, sample_costs : optional
         What the samples count and what errors cost, as in :meth:`codt.OptimalTreeClassifier.fit` and its class;
         in regression ``sample_weight`` only.
-    criterion : {"squared_error", "absolute_error"}
-        The error of a regression tree.
+    criterion : str, optional
+        What is minimised; in regression as in :class:`codt.OptimalTreeRegressor`, squared errors by default.
     max_depth, complexity_cost, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, min_loss_decrease, \
 strategy, terminal, depth_two_strategy, greedy_start, primal_heuristics, \
 clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning, random_state, memory_limit
@@ -95,6 +97,8 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
     time_limit : float, optional
         Seconds that the first look at the data may take; ``TimeoutError`` is raised after that. It does not limit
         :meth:`run`.
+    **parameters : float
+        The parameters of criteria, as in :class:`codt.OptimalTreeRegressor`.
 
     Attributes
     ----------
@@ -129,7 +133,7 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
         class_weight: ClassWeight = None,
         cost_matrix: ArrayLike | None = None,
         sample_costs: ArrayLike | None = None,
-        criterion: str = "squared_error",
+        criterion: str | None = None,
         max_depth: int = 3,
         complexity_cost: float = 0.0,
         min_samples_leaf: float = 1,
@@ -150,12 +154,15 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
         kernel: str = "auto",
         memory_limit: float | str | None = None,
         time_limit: float | None = None,
+        **parameters: float,
     ) -> None:
         values = {name: value for name, value in locals().items() if name in _CONSTRUCTOR_CONSTRAINTS}
         check_options(_CONSTRUCTOR_CONSTRAINTS, values, "Search")
+        parameters = all_parameters(parameters, "Search")
+        check_parameters(PARAMETERS.values(), parameters, "Search")
         self.given_samples = check_features(X)
         self.task: Task = task
-        importance = Importance(sample_weight, class_weight, cost_matrix, sample_costs, criterion)
+        importance = Importance(sample_weight, class_weight, cost_matrix, sample_costs, criterion, parameters)
         self.problem = prepare_problem(task, self.given_samples, y, importance)
         refuse_inseparable_values(X, self.given_samples, self.problem.counted)
         self.classes = self.problem.classes
@@ -194,6 +201,7 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
             min_leaf_weight=limits.weight,
             max_leaves=None if max_leaf_nodes is None else min(int(max_leaf_nodes), len(self.problem.samples)),
             min_decrease=effective_decrease(min_loss_decrease, self.problem),
+            objective_parameters=list(self.problem.objective.parameters.values()),
         )
         self._seconds = perf_counter() - start
 
