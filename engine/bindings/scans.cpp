@@ -94,6 +94,11 @@ nb::dict scan_sides(const Matrix& x, const Values& y, const std::string& task, s
 }  // namespace
 
 void bind_scans(nb::module_& m) {
+    m.def("kernels", [] {
+        nb::dict out;
+        for (const KernelPathRow& row : kernel_paths()) out[row.name] = row.supported;
+        return out;
+    });
     m.def("scan_sides", &scan_sides, nb::arg("X"), nb::arg("y"), nb::kw_only(), nb::arg("task"),
           nb::arg("n_classes"), nb::arg("penalty"), nb::arg("feature"), nb::arg("thresholds"),
           nb::arg("known"), nb::arg("kernel"), nb::arg("bounds"));

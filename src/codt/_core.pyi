@@ -42,6 +42,7 @@ class SideValues(TypedDict, total=False):
     upper: NDArray[np.float64]
 
 def strategies() -> list[StrategySpec]: ...
+def kernels() -> dict[str, bool]: ...
 def scan_sides(
     X: NDArray[np.float64],
     y: NDArray[np.float64],

@@ -91,9 +91,9 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
     log_expansions : bool, default=False
         Whether to record every expansion for :attr:`expansions`.
     kernel : str, default="auto"
-        The instruction set for the inner loops: ``"auto"``, ``"scalar"``, ``"baseline"``, ``"avx2"`` or
-        ``"avx512"``. All end with the same objective, and all but ``"scalar"``, which evaluates one split at
-        a time, with the same tree; one that the machine lacks is refused.
+        The instruction set for the inner loops: ``"auto"`` for the widest one, ``"scalar"``, ``"baseline"``, or
+        another of those that the engine has (``codt._core.kernels()``). All end with the same objective, and all but
+        ``"scalar"``, which evaluates one split at a time, with the same tree; one that the machine lacks is refused.
     time_limit : float, optional
         Seconds that the first look at the data may take; ``TimeoutError`` is raised after that. It does not limit
         :meth:`run`.
