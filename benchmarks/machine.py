@@ -6,10 +6,8 @@ import json
 import os
 import platform
 
-from codt import Search
+from codt import _core
 from codt.study.machine import cpu_model, engine_build, version
-
-KERNELS = ("scalar", "baseline", "avx2", "avx512")
 
 
 def describe() -> dict[str, str | int]:
@@ -29,14 +27,7 @@ def describe() -> dict[str, str | int]:
 
 def available_kernels() -> list[str]:
     """Return the instruction sets that this machine can run, the fastest last."""
-    available = []
-    for kernel in KERNELS:
-        try:
-            Search([[0.0]], [0], task="classification", kernel=kernel)
-        except ValueError:
-            continue
-        available.append(kernel)
-    return available
+    return [kernel for kernel, supported in _core.kernels().items() if supported]
 
 
 if __name__ == "__main__":

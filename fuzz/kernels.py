@@ -2,15 +2,6 @@
 
 from __future__ import annotations
 
-import codt
+from codt import _core
 
-
-def _available(kernel: str) -> bool:
-    try:
-        codt.Search([[0.0]], [0], task="classification", kernel=kernel)
-    except ValueError:
-        return False
-    return True
-
-
-KERNELS = ("auto", "scalar", "baseline", *(kernel for kernel in ("avx2", "avx512") if _available(kernel)))
+KERNELS = ("auto", *(kernel for kernel, supported in _core.kernels().items() if supported))

@@ -208,7 +208,7 @@ def poisson() -> Iterator[Objective]:
     row: Objective = names["POISSON"]
     register(row)
     yield row
-    del OBJECTIVES[row.name], CRITERIA["poisson"]
+    del OBJECTIVES[row.name], CRITERIA["regression"]["poisson"]
 
 
 def rates(seed: int, n: int = 9) -> tuple[Any, Any, Any]:

@@ -45,7 +45,7 @@ def test_the_example_is_the_file() -> None:
 def test_the_line_of_registration_is_the_one_in_use() -> None:
     registry = (ROOT / "engine" / "objectives" / "registry.cpp").read_text(encoding="utf-8")
     assert registry.count("make_poisson_deviance") == 1
-    assert '    ROW("poisson-deviance", make_poisson_deviance)' in registry
+    assert '    ROW("poisson-deviance", weights, make_poisson_deviance)' in registry
 
 
 def test_every_objective_is_in_the_table() -> None:

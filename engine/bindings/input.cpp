@@ -77,17 +77,6 @@ Targets targets_from(const Matrix& x, const Values& y, const TargetOptions& opti
     return targets;
 }
 
-std::string objective_from(const std::string& name, const Targets& targets) {
-    const std::string plain = targets.classes > 0 ? "misclassification" : "squared-error";
-    const std::string objective = name.empty() ? plain : name;
-    const bool weighted = !targets.weights.empty();
-    const bool costly = !targets.costs.empty();
-    if ((objective == "misclassification" || objective == "squared-error") &&
-        (weighted || costly || targets.outputs != 1))
-        refuse("objective: " + objective + " takes one column of targets, no weights and no costs");
-    if ((objective == "cost-sensitive") != costly)
-        refuse("costs: expected with the objective cost-sensitive, and only with it");
-    return objective;
 }
 
 }  // namespace codt::bindings

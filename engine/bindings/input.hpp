@@ -21,7 +21,5 @@ struct TargetOptions {
 void check_features(const Matrix& x);
 // The targets refer to the arrays, which have to outlive them. `x` is checked already.
 Targets targets_from(const Matrix& x, const Values& y, const TargetOptions& options);
-// The objective of this name, or the plain one of the task if there is no name.
-std::string objective_from(const std::string& name, const Targets& targets);
 
 }  // namespace codt::bindings

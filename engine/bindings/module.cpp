@@ -36,7 +36,6 @@ class PySearch {
         held_ = std::move(request.held);
         check_features(x);
         const Targets targets = targets_from(x, y, {request.task, request.n_classes, weights, costs});
-        const std::string name = objective_from(request.objective, targets);
         SearchOptions& options = request.search;
         options.rules.leaves = leaf_limits(targets, static_cast<std::uint32_t>(request.min_leaf_samples),
                                            request.min_leaf_weight);
@@ -51,7 +50,7 @@ class PySearch {
             nb::gil_scoped_release unlocked;
             try {
                 Problem problem =
-                    make_problem(name, values, targets,
+                    make_problem(request.objective, values, targets,
                                  {request.merge_rows, options.rules.leaves, options.memory_limit}, &stop);
                 search_ = std::make_unique<Search>(std::move(problem.data), std::move(problem.objective),
                                                    std::move(options), &stop);

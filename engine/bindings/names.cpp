@@ -5,21 +5,14 @@
 namespace codt::bindings {
 
 KernelPath kernel_from(const std::string& name) {
-    KernelPath path{};
-    if (name == "auto")
-        return best_kernel_path();
-    else if (name == "scalar")
-        path = KernelPath::scalar;
-    else if (name == "baseline")
-        path = KernelPath::baseline;
-    else if (name == "avx2")
-        path = KernelPath::avx2;
-    else if (name == "avx512")
-        path = KernelPath::avx512;
-    else
-        refuse("kernel: expected one of auto, scalar, baseline, avx2, avx512, got '" + name + "'");
-    if (!kernel_path_supported(path)) refuse("kernel: '" + name + "' is not supported by this processor");
-    return path;
+    if (name == "auto") return best_kernel_path();
+    std::string known = "auto";
+    for (const KernelPathRow& row : kernel_paths()) {
+        if (name == row.name && row.supported) return row.path;
+        if (name == row.name) refuse("kernel: '" + name + "' is not supported by this processor");
+        known += std::string(", ") + row.name;
+    }
+    refuse("kernel: expected one of " + known + ", got '" + name + "'");
 }
 
 const char* status_name(RunStatus status) {

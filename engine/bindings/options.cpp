@@ -38,7 +38,8 @@ const Table<SearchRequest>& search_options() {
     static const Table<SearchRequest> table = {
         text("task", CODT_FIELD(task)),
         whole("n_classes", CODT_FIELD(n_classes), 0, most_classes),
-        text("objective", CODT_FIELD(objective)),
+        text("objective", CODT_FIELD(objective.name)),
+        numbers("objective_parameters", CODT_FIELD(objective.parameters)),
 
         whole("max_depth", CODT_FIELD(search.rules.budget.depth), 0, deepest),
         or_none(whole("max_leaf_nodes", CODT_FIELD(search.rules.budget.leaves), 1, unlimited)),

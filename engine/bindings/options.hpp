@@ -8,6 +8,7 @@
 
 #include "bindings/convert.hpp"
 #include "bindings/rows.hpp"
+#include "objectives/registry.hpp"
 #include "search/search.hpp"
 
 namespace codt::bindings {
@@ -15,7 +16,7 @@ namespace codt::bindings {
 struct SearchRequest {
     std::string task;
     std::uint32_t n_classes = 0;  // of a classification task
-    std::string objective;        // none: the plain one of the task
+    ObjectiveChoice objective;
     std::string kernel = "auto";
     std::uint32_t min_leaf_samples = 1;
     double min_leaf_weight = 0;

@@ -4,6 +4,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cmath>
@@ -97,6 +98,14 @@ Row<Given> text(std::string name, std::string& (*field)(Given&)) {
     return make_row(std::move(name), "a text", field, [](nanobind::handle value, std::string& text) {
         return nanobind::try_cast(value, text) ? Reading::done : Reading::wrong_type;
     });
+}
+
+template <class Given>
+Row<Given> numbers(std::string name, std::vector<double>& (*field)(Given&)) {
+    return make_row(std::move(name), "a list of numbers", field,
+                    [](nanobind::handle value, std::vector<double>& list) {
+                        return nanobind::try_cast(value, list) ? Reading::done : Reading::wrong_type;
+                    });
 }
 
 template <class Given, class Choice>

@@ -39,8 +39,7 @@ nb::dict scan_sides(const Matrix& x, const Values& y, const std::string& task, s
                     const Matrix& known, const std::string& kernel, bool bounds) {
     check_features(x);
     const Targets targets = targets_from(x, y, {task, n_classes, {}, {}});
-    const Problem problem =
-        make_problem(objective_from("", targets), {x.data(), x.size()}, targets, {.merge_rows = false});
+    const Problem problem = make_problem({}, {x.data(), x.size()}, targets, {.merge_rows = false});
     const Objective& objective = *problem.objective;
     const Subset subset(*problem.data);
     check_thresholds(subset, feature, thresholds);
@@ -95,6 +94,11 @@ nb::dict scan_sides(const Matrix& x, const Values& y, const std::string& task, s
 }  // namespace
 
 void bind_scans(nb::module_& m) {
+    m.def("kernels", [] {
+        nb::dict out;
+        for (const KernelPathRow& row : kernel_paths()) out[row.name] = row.supported;
+        return out;
+    });
     m.def("scan_sides", &scan_sides, nb::arg("X"), nb::arg("y"), nb::kw_only(), nb::arg("task"),
           nb::arg("n_classes"), nb::arg("penalty"), nb::arg("feature"), nb::arg("thresholds"),
           nb::arg("known"), nb::arg("kernel"), nb::arg("bounds"));

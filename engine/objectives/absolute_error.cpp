@@ -345,9 +345,6 @@ std::unique_ptr<Objective> AbsoluteError::make(WeightedTargets data, WeightedTar
 }  // namespace
 
 std::unique_ptr<Objective> make_absolute_error(const Targets& targets) {
-    if (targets.outputs != 1)
-        throw std::invalid_argument("y: expected one column for absolute errors, got " +
-                                    std::to_string(targets.outputs));
     WeightedTargets original;
     original.y.assign(targets.y.begin(), targets.y.end());
     for (std::size_t i = 0; i < targets.rows(); ++i) original.weights.push_back(targets.weight(i));

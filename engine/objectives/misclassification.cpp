@@ -14,6 +14,8 @@
 
 namespace codt {
 
+std::unique_ptr<Objective> make_weighted_misclassification(const Targets& targets);
+
 namespace {
 
 struct ClassCount : ClassTuple {
@@ -86,6 +88,8 @@ class Misclassification final : public CostTupleObjective<ClassCount> {
     }
 
     bool integral() const override { return true; }
+
+    Maker maker_for_merged_rows() const override { return make_weighted_misclassification; }
 
     double reported_loss(std::span<const std::uint32_t>, const std::vector<double>& value) const override {
         return cost().loss(value.data());

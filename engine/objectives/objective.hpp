@@ -17,6 +17,8 @@
 
 namespace codt {
 
+struct Targets;
+
 class Objective {
  public:
     virtual ~Objective() = default;
@@ -111,6 +113,11 @@ class Objective {
     // than `ceiling` (in reported units): those lose what they did, all others still lose at least as much as
     // the ceiling. Null if there is nothing to gain.
     virtual std::unique_ptr<Objective> within(double) const { return nullptr; }
+
+    // Makes this objective for rows that stand for several equal ones, their numbers given as weights. Null
+    // if equal rows are not to be merged.
+    using Maker = std::unique_ptr<Objective> (*)(const Targets& targets);
+    virtual Maker maker_for_merged_rows() const { return nullptr; }
 };
 
 }  // namespace codt

@@ -71,7 +71,6 @@ class PoissonDeviance final : public CostTupleObjective<PoissonCost> {
 }  // namespace
 
 std::unique_ptr<Objective> make_poisson_deviance(const Targets& targets) {
-    if (targets.outputs != 1) throw std::invalid_argument("y: expected one column of counts");
     PoissonCost cost;
     for (std::size_t i = 0; i < targets.rows(); ++i) {
         if (!(targets.y[i] >= 0))

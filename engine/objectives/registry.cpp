@@ -1,29 +1,83 @@
 #include "objectives/registry.hpp"
 
+#include <array>
+#include <span>
 #include <stdexcept>
+#include <utility>
 
-// The table: a name, and the function that makes the objective, in a file of its own.
-#define CODT_OBJECTIVES(ROW)                                           \
-    ROW("misclassification", make_misclassification)                   \
-    ROW("weighted-misclassification", make_weighted_misclassification) \
-    ROW("cost-sensitive", make_cost_sensitive)                         \
-    ROW("squared-error", make_squared_error)                           \
-    ROW("weighted-squared-error", make_weighted_squared_error)         \
-    ROW("absolute-error", make_absolute_error)                         \
-    ROW("poisson-deviance", make_poisson_deviance)
+// The table: a name; what the objective takes beside one column of numbers; and the function that makes it,
+// in a file of its own, with the types of the parameters that it has after the targets.
+#define CODT_OBJECTIVES(ROW)                                                              \
+    ROW("misclassification", classes, make_misclassification)                             \
+    ROW("weighted-misclassification", classes | weights, make_weighted_misclassification) \
+    ROW("cost-sensitive", classes | weights | costs, make_cost_sensitive)                 \
+    ROW("squared-error", nothing, make_squared_error)                                     \
+    ROW("weighted-squared-error", weights | outputs, make_weighted_squared_error)         \
+    ROW("absolute-error", weights, make_absolute_error)                                   \
+    ROW("poisson-deviance", weights, make_poisson_deviance)
 
 namespace codt {
 
-#define CODT_DECLARE(name, make) std::unique_ptr<Objective> make(const Targets& targets);
+#define CODT_DECLARE(name, takes, make, ...) \
+    std::unique_ptr<Objective> make(const Targets& targets __VA_OPT__(, ) __VA_ARGS__);
 CODT_OBJECTIVES(CODT_DECLARE)
 
-std::unique_ptr<Objective> make_objective(const std::string& name, const Targets& targets) {
+namespace {
+
+// Classes and costs are needed where they are taken; weights and several outputs may be missing.
+enum Takes : unsigned { nothing = 0, classes = 1, weights = 2, costs = 4, outputs = 8 };
+
+struct Row {
+    std::string name;
+    unsigned takes;
+    std::size_t parameters;
+    std::function<std::unique_ptr<Objective>(const Targets&, std::span<const double>)> make;
+};
+
+template <typename... Parameters>
+Row row(const char* name, unsigned takes, std::unique_ptr<Objective> (*make)(const Targets&, Parameters...)) {
+    return {name, takes, sizeof...(Parameters),
+            [make](const Targets& targets, std::span<const double> values) {
+                return [&]<std::size_t... I>(std::index_sequence<I...>) {
+                    return make(targets, values[I]...);
+                }(std::index_sequence_for<Parameters...>{});
+            }};
+}
+
+const auto& table() {
+#define CODT_ROW(name, takes, make, ...) row(name, takes, make),
+    static const std::array rows{CODT_OBJECTIVES(CODT_ROW)};
+    return rows;
+}
+
+const Row& find(const std::string& name, bool of_classes) {
     std::string known;
-#define CODT_MAKE(entry, make)                 \
-    if (name == (entry)) return make(targets); \
-    known += (known.empty() ? "" : ", ") + std::string(entry);
-    CODT_OBJECTIVES(CODT_MAKE)
+    for (const Row& row : table()) {
+        if (name.empty() ? ((row.takes & classes) != 0) == of_classes : row.name == name) return row;
+        known += (known.empty() ? "" : ", ") + row.name;
+    }
     throw std::invalid_argument("objective: expected one of " + known + ", got '" + name + "'");
+}
+
+void check(const Row& row, bool allowed, const std::string& expected) {
+    if (!allowed) throw std::invalid_argument("objective: " + row.name + " takes " + expected);
+}
+
+}  // namespace
+
+std::unique_ptr<Objective> make_objective(const ObjectiveChoice& choice, const Targets& targets) {
+    const bool of_classes = targets.classes > 0;
+    const Row& row = find(choice.name, of_classes);
+    const bool takes_classes = (row.takes & classes) != 0;
+    const bool takes_costs = (row.takes & costs) != 0;
+    check(row, takes_classes == of_classes, takes_classes ? "classes, not numbers" : "numbers, not classes");
+    check(row, (row.takes & weights) != 0 || targets.weights.empty(), "no weights");
+    check(row, takes_costs != targets.costs.empty(), takes_costs ? "costs, got none" : "no costs");
+    check(row, (row.takes & outputs) != 0 || targets.outputs == 1,
+          "one column of targets, got " + std::to_string(targets.outputs));
+    check(row, row.parameters == choice.parameters.size(),
+          std::to_string(row.parameters) + " parameters, got " + std::to_string(choice.parameters.size()));
+    return row.make(targets, choice.parameters);
 }
 
 }  // namespace codt

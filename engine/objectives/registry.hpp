@@ -4,12 +4,21 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "objectives/objective.hpp"
 #include "objectives/targets.hpp"
 
 namespace codt {
 
-std::unique_ptr<Objective> make_objective(const std::string& name, const Targets& targets);
+// What is to be minimised: a row of the table, and the values of its parameters, if it has any. Without a
+// name it is the first row for such targets.
+struct ObjectiveChoice {
+    std::string name;
+    std::vector<double> parameters;
+};
+
+// Refuses targets and parameters that the row does not take.
+std::unique_ptr<Objective> make_objective(const ObjectiveChoice& choice, const Targets& targets);
 
 }  // namespace codt

@@ -1,35 +1,26 @@
 // Run-time choice of the instruction set for the scans.
 #pragma once
 
-#include "scans/lanes.hpp"
-#include "scans/scanner.hpp"
+#include "scans/kernel_paths.hpp"
 
 namespace codt {
 
-template <class Kernel, class... Args>
-void run_baseline(Args... args) {
-    Kernel::template run<baseline_bytes>(args...);
-}
-#ifdef CODT_X86_PATHS
-template <class Kernel, class... Args>
-CODT_TARGET_AVX2 void run_avx2(Args... args) {
-    Kernel::template run<avx2_bytes>(args...);
-}
-template <class Kernel, class... Args>
-CODT_TARGET_AVX512 void run_avx512(Args... args) {
-    Kernel::template run<avx512_bytes>(args...);
-}
-#endif
+#define CODT_RUN(name, bytes, target, supported) \
+    template <class Kernel, class... Args>       \
+    target void run_##name(Args... args) {       \
+        Kernel::template run<bytes>(args...);    \
+    }
+CODT_VECTOR_PATHS(CODT_RUN)
+#undef CODT_RUN
 
 // The function that runs Kernel::run<register bytes>(args...), compiled for `path`. Kernel::run is always
 // inlined, so that its body takes on the instruction set of the function around it.
 template <class Kernel, class... Args>
 auto kernel_function(KernelPath path) -> void (*)(Args...) {
-#ifdef CODT_X86_PATHS
-    if (path == KernelPath::avx512) return run_avx512<Kernel, Args...>;
-    if (path == KernelPath::avx2) return run_avx2<Kernel, Args...>;
-#endif
-    static_cast<void>(path);
+#define CODT_CHOOSE(name, ...) \
+    if (path == KernelPath::name) return run_##name<Kernel, Args...>;
+    CODT_VECTOR_PATHS(CODT_CHOOSE)
+#undef CODT_CHOOSE
     return run_baseline<Kernel, Args...>;
 }
 

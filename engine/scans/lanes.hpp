@@ -1,6 +1,6 @@
 // Vector lanes for the scans. One lane is one threshold of the root feature; a pack holds 64 bytes of
 // lanes on every processor, in as many registers as its instruction set needs. The same source is
-// compiled for each instruction set (CODT_TARGET_*), so every path computes the same numbers in the
+// compiled for each instruction set (kernel_paths.hpp), so every path computes the same numbers in the
 // same order.
 #pragma once
 
@@ -10,18 +10,10 @@
 #include <limits>
 
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(__clang__)
+#define CODT_X86_BUILTINS
 #include <immintrin.h>  // declares the builtins below
 #endif
 
-#if defined(__GNUC__) && defined(__x86_64__)
-#define CODT_X86_PATHS 1
-#define CODT_TARGET_AVX2 [[gnu::target("arch=x86-64-v3")]]
-#ifdef __clang__  // which would ignore the whole attribute if it does not know a part of it
-#define CODT_TARGET_AVX512 [[gnu::target("arch=x86-64-v4")]]
-#else
-#define CODT_TARGET_AVX512 [[gnu::target("arch=x86-64-v4,prefer-vector-width=512")]]
-#endif
-#endif
 #define CODT_INLINE [[gnu::always_inline]] inline
 #define CODT_INLINE_LAMBDA __attribute__((always_inline))
 
@@ -37,11 +29,7 @@ template <class T>
 inline constexpr T none =
     std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
 
-// Bytes of one register on each path.
-inline constexpr std::size_t baseline_bytes = 16;
-inline constexpr std::size_t avx2_bytes = 32;
-inline constexpr std::size_t avx512_bytes = 64;
-
+// Bytes: of one register.
 template <class T, std::size_t Bytes, std::size_t Total = pack_bytes>
 struct Pack {
     static constexpr std::size_t registers = Total / Bytes;
@@ -157,8 +145,8 @@ CODT_INLINE std::uint64_t any_word(const Words64& w) {
 // AVX-512 there is an instruction that gathers the signs; what GCC makes of the portable code takes ten.
 template <class T, std::size_t Bytes, std::size_t Total>
 CODT_INLINE bool any_negative(const Pack<T, Bytes, Total>& a) {
-#if defined(CODT_X86_PATHS) && !defined(__clang__)
-    if constexpr (Bytes == avx512_bytes) {
+#ifdef CODT_X86_BUILTINS
+    if constexpr (Bytes == 64) {
         typename Pack<long long, Bytes>::Register signs{};
         for (const auto& x : a.r) signs |= (decltype(signs))x;  // between vectors, this cast keeps the bits
         if constexpr (sizeof(T) == sizeof(std::int64_t))

@@ -30,6 +30,7 @@
 #include "data/subset.hpp"
 #include "scans/blocks.hpp"
 #include "scans/dispatch.hpp"
+#include "scans/lanes.hpp"
 #include "scans/scanner.hpp"
 
 namespace codt {

@@ -8,22 +8,15 @@
 
 #include "common/stop.hpp"
 #include "data/subset.hpp"
+#include "scans/kernel_paths.hpp"
 
 namespace codt {
-
-// Instruction sets the scans are compiled for. `scalar` is the generic loop of the paper, one
-// threshold at a time; the others run the same vector code with wider registers.
-enum class KernelPath { scalar, baseline, avx2, avx512 };
 
 struct KernelChoice {
     KernelPath path = KernelPath::baseline;
 
     bool takes_many_thresholds() const { return path != KernelPath::scalar; }
 };
-
-// The widest path this processor supports.
-KernelPath best_kernel_path();
-bool kernel_path_supported(KernelPath path);
 
 class Scanner {
  public:

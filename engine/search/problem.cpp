@@ -3,7 +3,6 @@
 #include <stdexcept>
 
 #include "data/equal_rows.hpp"
-#include "objectives/registry.hpp"
 #include "terminal/worker.hpp"
 
 namespace codt {
@@ -13,8 +12,8 @@ namespace {
 // A search on fewer rows takes no noticeable time anyway.
 constexpr std::uint32_t least_rows = 200;
 
-bool may_merge(const std::string& objective, const Targets& targets, const LeafLimits& limits) {
-    return objective == "misclassification" && !limits.any() && targets.rows() >= least_rows;
+bool may_merge(const Objective& objective, const Targets& targets, const LeafLimits& limits) {
+    return objective.maker_for_merged_rows() && !limits.any() && targets.rows() >= least_rows;
 }
 
 void check_memory(std::int64_t limit, std::size_t rows, std::size_t columns, const Objective& objective) {
@@ -28,14 +27,14 @@ void check_memory(std::int64_t limit, std::size_t rows, std::size_t columns, con
 
 }  // namespace
 
-Problem make_problem(const std::string& objective_name, std::span<const double> x, const Targets& targets,
+Problem make_problem(const ObjectiveChoice& choice, std::span<const double> x, const Targets& targets,
                      const ProblemOptions& options, StopCondition* stop) {
     const auto rows = static_cast<std::uint32_t>(targets.rows());
     const auto columns = static_cast<std::uint32_t>(x.size() / rows);
-    auto objective = make_objective(objective_name, targets);
+    auto objective = make_objective(choice, targets);
     check_memory(options.memory_limit, rows, columns, *objective);
     auto data = std::make_shared<const Dataset>(x, rows, columns, stop);
-    if (options.merge_rows && may_merge(objective_name, targets, options.leaf_limits)) {
+    if (options.merge_rows && may_merge(*objective, targets, options.leaf_limits)) {
         // Scans with weights take up to half as long again for each row: where more are different, no gain.
         if (const auto equal = find_equal_rows(*data, targets.y, rows / 2)) {
             std::vector<double> labels, weights;
@@ -47,7 +46,7 @@ Problem make_problem(const std::string& objective_name, std::span<const double> 
             merged.y = labels;
             merged.weights = weights;
             return {std::make_shared<const Dataset>(*data, equal->first, equal->count),
-                    make_objective("weighted-misclassification", merged)};
+                    objective->maker_for_merged_rows()(merged)};
         }
     }
     return {std::move(data), std::move(objective)};

@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 
 #include "common/memory.hpp"
 #include "common/stop.hpp"
 #include "data/dataset.hpp"
 #include "objectives/objective.hpp"
+#include "objectives/registry.hpp"
 #include "objectives/targets.hpp"
 #include "rules/leaf_limits.hpp"
 
@@ -21,8 +21,8 @@ struct Problem {
 };
 
 struct ProblemOptions {
-    // Equal rows become one row that counts as often, if they are so many that it pays, if the objective is
-    // plain misclassification and if no limit counts what leaves hold: the loss of every tree stays the same.
+    // Equal rows become one row that counts as often, if they are so many that it pays, if the objective has
+    // a form for such rows and if no limit counts what leaves hold: the loss of every tree stays the same.
     bool merge_rows = true;
     LeafLimits leaf_limits = {};
     std::int64_t memory_limit = no_memory_limit;  // bytes
@@ -30,7 +30,7 @@ struct ProblemOptions {
 
 // `x` is row-major with as many rows as the targets. Throws if the limit on memory is too low for a search on
 // these data to begin. `stop`, if given, ends the sorting with Stopped.
-Problem make_problem(const std::string& objective, std::span<const double> x, const Targets& targets,
+Problem make_problem(const ObjectiveChoice& choice, std::span<const double> x, const Targets& targets,
                      const ProblemOptions& options, StopCondition* stop = nullptr);
 
 }  // namespace codt

@@ -152,7 +152,7 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
         if search is None:
             count_threads(self.n_jobs)  # refused before any work is done
             try:
-                search = Search(X, y, task=self._task, time_limit=time_left(), **vars(importance), **options)
+                search = Search(X, y, task=self._task, time_limit=time_left(), **importance.arguments(), **options)
             except TimeoutError:
                 return self._leaf(X, y, importance, "time-limit")
             except KeyboardInterrupt:

@@ -111,10 +111,11 @@ def to_sklearn(model: Any) -> Any:
 
 def _objective_of(model: Any) -> Objective:
     """Return what a regression tree of scikit-learn was fitted to."""
-    for objective in CRITERIA.values():
+    known = CRITERIA["regression"]
+    for objective in known.values():
         if model.criterion in objective.sklearn and (model.n_outputs_ == 1 or objective.several_targets):
             return objective
-    wanted = [f"{name!r}{'' if row.several_targets else ' with one output'}" for name, row in CRITERIA.items()]
+    wanted = [f"{name!r}{'' if row.several_targets else ' with one output'}" for name, row in known.items()]
     raise ValueError(
         f"model={model!r}: criterion={model.criterion!r}, {model.n_outputs_} outputs; expected {' or '.join(wanted)}."
     )
@@ -163,7 +164,8 @@ def from_sklearn(model: Any) -> OptimalTreeClassifier | OptimalTreeRegressor:
     if objective is None:
         estimator = OptimalTreeClassifier(max_depth=depth)
     else:
-        estimator = OptimalTreeRegressor(max_depth=depth, criterion=str(objective.criterion))
+        parameters: dict[str, Any] = dict(objective.parameters)
+        estimator = OptimalTreeRegressor(max_depth=depth, criterion=objective.criterion, **parameters)
     estimator.tree_ = tree
     estimator.n_features_in_ = int(model.n_features_in_)
     if hasattr(model, "feature_names_in_"):

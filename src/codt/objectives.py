@@ -3,19 +3,21 @@
 A row says what the core calls the objective, what a leaf predicts and loses (computed exactly, without the core), and
 what the loss is called. Everything in Python that depends on the objective asks its row: the checks of the data,
 :func:`codt.verify`, axes, pages, exports, and the conversion to scikit-learn. A further objective is a file and a row
-in the engine, and a row here; docs/objectives.md shows one.
+in the engine, and a row here; docs/objectives.md shows one. A row with parameters is a function of their values, with
+the parameters as options (:class:`Family`); what everything asks is the objective that it returns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from codt.options import Task
+from codt._numbers import as_float
+from codt.options import Option, Task, check_options, constraints, refuse_booleans
 from codt.sums import Fit, Floats, class_sums, exact_sum, fit_means, fit_median, weighted
 
 if TYPE_CHECKING:
@@ -82,8 +84,8 @@ class Objective:
     losses : callable
         Returns what each of the samples loses, weights included, by a prediction: one for all of them, or one for each.
         Predictions are class codes or numbers.
-    criterion : str or None
-        What users call it; None in classification, where weights and costs decide.
+    criterion : str
+        What users call it. Objectives of one criterion have different forms.
     predicts : str
         What a leaf predicts.
     one_best : bool
@@ -105,6 +107,8 @@ class Objective:
         weight, where the loss is 1. Empty if there is none. In classification impurities do not follow from losses.
     fits : callable
         Tells whether the losses of a tree can be losses of this objective.
+    parameters : dict
+        The values of its parameters by name, in the order in which the core takes them; set by its :class:`Family`.
 
     Examples
     --------
@@ -121,7 +125,7 @@ class Objective:
     axis: str
     leaf: Callable[[Samples], Leaf]
     losses: Callable[[Samples, ArrayLike], Floats]
-    criterion: str | None = None
+    criterion: str
     predicts: str = "class"
     one_best: bool = True
     whole: bool = False
@@ -132,6 +136,11 @@ class Objective:
     power: int = 1
     sklearn: Mapping[str, float] = field(default_factory=dict)
     fits: Callable[[Tree], bool] = lambda _: True
+    parameters: Mapping[str, float] = field(default_factory=dict)
+
+    def bound(self, values: Mapping[str, Any]) -> Objective:
+        """Return this objective with these values of its parameters; what it does not take is ignored."""
+        return FAMILIES[self.name].bind(values) if self.name in FAMILIES else self
 
     def reported(self, loss: float) -> int | float:
         """Return a loss as it is reported: whole numbers as such."""
@@ -140,34 +149,86 @@ class Objective:
     def __repr__(self) -> str:
         return f"<Objective {self.name}: {self.axis}>"
 
+    # A row is made of functions, and there is only one of each name.
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Objective):
+            return NotImplemented
+        return (self.name, self.parameters) == (other.name, other.parameters)
+
+    def __hash__(self) -> int:
+        return hash((self.name, *self.parameters.values()))
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_named, (self.name,))  # a row is made of functions, and there is only one of each name
+        return (_named, (self.name, dict(self.parameters)))
 
 
-#: The table, by name; in each task special objectives come before general ones.
+def check_parameters(options: Iterable[Option], values: Mapping[str, object], caller: str) -> None:
+    """Refuse values that parameters of objectives cannot have."""
+    refuse_booleans(values, {option.name: option.type for option in options})
+    check_options(constraints(options), values, caller)
+
+
+class Family(NamedTuple):
+    """A row with parameters.
+
+    Attributes
+    ----------
+    make : callable
+        Returns the objective for values of the parameters, which are floats and given by name.
+    options : tuple of Option
+        The parameters, which are numbers, in the order in which the core takes them.
+    """
+
+    make: Callable[..., Objective]
+    options: tuple[Option, ...]
+
+    def bind(self, values: Mapping[str, Any]) -> Objective:
+        """Return the objective with these values of its parameters, the defaults for what is missing."""
+        given = {option.name: values.get(option.name, option.default) for option in self.options}
+        check_parameters(self.options, given, "the objective")
+        numbers = {name: as_float(value) for name, value in given.items()}
+        return replace(self.make(**numbers), parameters=numbers)
+
+
+#: The table, by name; in each task special objectives come before general ones. Parameters have their defaults.
 OBJECTIVES: dict[str, Objective] = {}
-#: The objectives of regression by what users call them.
-CRITERIA: dict[str, Objective] = {}
+#: The rows that have parameters.
+FAMILIES: dict[str, Family] = {}
+#: The parameters of all objectives by name.
+PARAMETERS: dict[str, Option] = {}
+#: The objectives of each task by what users call them, the usual one first.
+CRITERIA: dict[Task, dict[str, Objective]] = {"classification": {}, "regression": {}}
 
 
-def register(objective: Objective) -> None:
+def register(row: Objective | Family) -> None:
     """Add a row to the table."""
+    objective = row.bind({}) if isinstance(row, Family) else row
+    if isinstance(row, Family):
+        FAMILIES[objective.name] = row
+        for option in row.options:
+            if PARAMETERS.setdefault(option.name, option) is not option:
+                raise ValueError(f"the parameter {option.name!r} of {objective.name!r} is already another objective's.")
     OBJECTIVES[objective.name] = objective
-    if objective.criterion is not None:
-        CRITERIA[objective.criterion] = objective
+    if "plain" in objective.core:
+        CRITERIA[objective.task][objective.criterion] = objective
 
 
-def find_objective(task: Task, criterion: str = "squared_error", form: Form = "plain") -> Objective:
-    """Return the objective of a task; in classification there is one for each form, and the criterion does not count.
+def find_objective(
+    task: Task, criterion: str | None = None, form: Form = "plain", parameters: Mapping[str, Any] | None = None
+) -> Objective:
+    """Return the objective of a task for a criterion (without one, the usual of the task), a form and parameters.
 
     Examples
     --------
     >>> find_objective("classification", form="costly")
     <Objective cost-sensitive: cost of the predictions>
     """
-    if task == "regression":
-        return CRITERIA[criterion]
-    return next(row for row in OBJECTIVES.values() if row.task == task and form in row.core)
+    criterion = criterion or next(iter(CRITERIA[task]))
+    for row in OBJECTIVES.values():
+        if (row.task, row.criterion) == (task, criterion) and form in row.core:
+            return row.bound(parameters or {})
+    raise ValueError(f"criterion={criterion!r} takes no {'costs' if form == 'costly' else 'weights'}.")
 
 
 def guess_objective(tree: Tree) -> Objective:
@@ -175,8 +236,8 @@ def guess_objective(tree: Tree) -> Objective:
     return next(row for row in OBJECTIVES.values() if row.task == tree.task and row.fits(tree))
 
 
-def _named(name: str) -> Objective:
-    return OBJECTIVES[name]
+def _named(name: str, parameters: Mapping[str, Any] | None = None) -> Objective:
+    return OBJECTIVES[name].bound(parameters or {})
 
 
 def number_leaf(fit: Callable[[Floats, Floats | None], Fit]) -> Callable[[Samples], Leaf]:
@@ -253,6 +314,7 @@ for _row in (
     Objective(
         name="misclassification",
         task="classification",
+        criterion="misclassification",
         core={"plain": "misclassification"},
         unit="misclassified",
         axis="misclassified samples",
@@ -266,6 +328,7 @@ for _row in (
     Objective(
         name="weighted-misclassification",
         task="classification",
+        criterion="misclassification",
         core={"weighted": "weighted-misclassification"},
         unit="misclassified, by weight",
         axis="weight of misclassified samples",
@@ -278,6 +341,7 @@ for _row in (
     Objective(
         name="cost-sensitive",
         task="classification",
+        criterion="misclassification",
         core={"costly": "cost-sensitive"},
         unit="cost",
         axis="cost of the predictions",

@@ -7,7 +7,7 @@ read those; ``tests/test_options_table.py`` tells where something is missing or 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from textwrap import indent, wrap
@@ -294,7 +294,7 @@ ESTIMATOR_OPTIONS = (
 )
 
 
-def constraints(options: tuple[Option, ...]) -> dict[str, list[Any]]:
+def constraints(options: Iterable[Option]) -> dict[str, list[Any]]:
     """Return the constraints by name, as scikit-learn wants them."""
     return {option.name: list(option.constraints) for option in options}
 
@@ -338,7 +338,7 @@ range [0, inf). Got -1 instead.
             validate_parameter_constraints(allowed, {name: value}, caller_name=caller)
 
 
-def refuse_booleans(values: Mapping[str, object]) -> None:
+def refuse_booleans(values: Mapping[str, object], numbers: Mapping[str, str] = _NUMBERS) -> None:
     """Refuse True and False for options that are numbers; Python would take them for 1 and 0.
 
     Examples
@@ -349,8 +349,8 @@ def refuse_booleans(values: Mapping[str, object]) -> None:
     TypeError: max_depth=True: expected int from 0 to 64, got a bool.
     """
     for name, value in values.items():
-        if isinstance(value, bool) and name in _NUMBERS:
-            raise TypeError(f"{name}={value!r}: expected {_NUMBERS[name]}, got a bool.")
+        if isinstance(value, bool) and name in numbers:
+            raise TypeError(f"{name}={value!r}: expected {numbers[name]}, got a bool.")
 
 
 Documented = TypeVar("Documented", bound=type)
@@ -362,15 +362,16 @@ def document_options(*options: Option) -> Callable[[Documented], Documented]:
     It does nothing when Python drops documentation (``-OO``).
     """
 
-    def document(cls: Documented) -> Documented:
+    def write(cls: Documented) -> Documented:
         if cls.__doc__:
-            entries = "\n".join(_document(option) for option in options)
+            entries = "\n".join(map(document, options))
             cls.__doc__ = cls.__doc__.replace("    {options}", indent(entries, "    "))
         return cls
 
-    return document
+    return write
 
 
-def _document(option: Option) -> str:
+def document(option: Option) -> str:
+    """Return an option's entry in a list of parameters."""
     text = indent("\n".join(wrap(option.help, width=100)), "    ")
     return f"{option.name} : {option.type}, default={option.default!r}\n{text}"

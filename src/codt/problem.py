@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple
@@ -43,22 +43,26 @@ class Importance:
         The cost of every prediction (columns) for every true class (rows), in the order of the sorted labels.
     sample_costs : array-like of shape (n_samples, n_classes), optional
         The cost of every prediction for every sample, instead of a cost matrix.
-    criterion : str
-        The error of a regression tree, one of ``codt.objectives.CRITERIA``.
+    criterion : str, optional
+        What is minimised, one of ``codt.objectives.CRITERIA`` of the task; the usual one by default.
+    parameters : dict
+        The parameters of objectives that are given, whether or not the criterion has them.
     """
 
     sample_weight: ArrayLike | None = None
     class_weight: ClassWeight = None
     cost_matrix: ArrayLike | None = None
     sample_costs: ArrayLike | None = None
-    criterion: str = "squared_error"
+    criterion: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def same_as(self, other: Importance) -> bool:
         """Tell whether the samples count the same."""
-        return all(
-            _same(getattr(self, name), getattr(other, name))
-            for name in ("sample_weight", "class_weight", "cost_matrix", "sample_costs", "criterion")
-        )
+        return all(_same(value, getattr(other, name)) for name, value in vars(self).items())
+
+    def arguments(self) -> dict[str, Any]:
+        """Return what :class:`codt.Search` is told of it."""
+        return {name: value for name, value in vars(self).items() if name != "parameters"} | dict(self.parameters)
 
 
 class LeafLimits(NamedTuple):
@@ -90,10 +94,12 @@ class Problem:
         Their weights; None if all are one.
     costs : ndarray of shape (n_samples, n_classes) or None
         The cost of every prediction, weights included; None for one (times the weight) per error.
-    criterion : str
-        The error of a regression tree, one of ``codt.objectives.CRITERIA``.
+    criterion : str, optional
+        What is minimised, one of ``codt.objectives.CRITERIA`` of the task; the usual one by default.
     counted : ndarray of bool or None
         Which of the samples that were given count; None for all.
+    parameters : dict
+        The parameters of objectives that are given, whether or not the criterion has them.
     """
 
     task: Task
@@ -102,8 +108,9 @@ class Problem:
     classes: NDArray[Any]
     weights: Floats | None = None
     costs: Floats | None = None
-    criterion: str = "squared_error"
+    criterion: str | None = None
     counted: NDArray[np.bool_] | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def form(self) -> Form:
@@ -112,10 +119,10 @@ class Problem:
             return "costly"
         return "plain" if self.weights is None and self.targets.ndim == 1 else "weighted"
 
-    @property
+    @cached_property
     def objective(self) -> Objective:
         """What is minimised."""
-        return find_objective(self.task, self.criterion, self.form)
+        return find_objective(self.task, self.criterion, self.form, self.parameters)
 
     @property
     def weight(self) -> float:
@@ -223,10 +230,11 @@ def prepare_problem(task: Task, X: Floats, y: ArrayLike, importance: Importance 
         _check_weights(_weight_names(importance), weights)
     if costs is not None:
         _check_costs(importance, costs)
+    problem = Problem(task, X, targets, classes, weights, costs, importance.criterion, counted, importance.parameters)
+    objective = problem.objective
     if task == "regression":
-        check_target_range(targets)
+        check_target_range(targets, objective.axis)
         refuse_moved_targets(y, given, counted)
-        objective = CRITERIA[importance.criterion]
         if objective.least_target is not None and targets.min() < objective.least_target:
             raise ValueError(
                 f"y holds {targets.min():g}; expected at least {objective.least_target:g}"
@@ -234,15 +242,14 @@ def prepare_problem(task: Task, X: Floats, y: ArrayLike, importance: Importance 
             )
         if weights is not None:
             _check_weighted_errors(weights, targets, objective.power)
-    return Problem(task, X, targets, classes, weights, costs, importance.criterion, counted)
+    return problem
 
 
-def _check_criterion(task: Task, criterion: str, targets: Floats) -> None:
-    if criterion not in list(CRITERIA):  # which may be anything, even without a hash
-        raise ValueError(f"criterion={criterion!r}: expected {' or '.join(map(repr, CRITERIA))}.")
-    if task == "classification" and criterion != "squared_error":
-        raise ValueError(f"criterion={criterion!r} is for regression.")
-    if targets.ndim > 1 and not CRITERIA[criterion].several_targets:
+def _check_criterion(task: Task, criterion: str | None, targets: Floats) -> None:
+    known = CRITERIA[task]
+    if criterion is not None and criterion not in list(known):  # which may be anything, even without a hash
+        raise ValueError(f"criterion={criterion!r}: expected {' or '.join(map(repr, known))} in {task}.")
+    if targets.ndim > 1 and not find_objective(task, criterion).several_targets:
         raise ValueError(f"criterion={criterion!r}: expected one column of targets, got {targets.shape[1]}.")
 
 

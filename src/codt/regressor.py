@@ -11,14 +11,16 @@ from sklearn.base import RegressorMixin, _fit_context
 from sklearn.utils._param_validation import StrOptions
 
 from codt._base import BaseOptimalTree
-from codt.objectives import CRITERIA
-from codt.options import ESTIMATOR_OPTIONS, Task, document_options
+from codt.criteria import all_parameters, offer_criteria
+from codt.objectives import CRITERIA, PARAMETERS
+from codt.options import ESTIMATOR_OPTIONS, Task, constraints, document_options
 from codt.problem import Importance
 from codt.progress import Progress
 from codt.strategy import Strategy
 from codt.validation import Floats
 
 
+@offer_criteria
 @document_options(*ESTIMATOR_OPTIONS)
 class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
     """A regression tree with provably the lowest sum of squared (or absolute) training errors at its depth.
@@ -26,9 +28,7 @@ class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
     Parameters
     ----------
     {options}
-    criterion : {"squared_error", "absolute_error"}, default="squared_error"
-        The error that is summed up: squared, with the mean of a leaf as its prediction, or absolute, with the median.
-        Absolute errors take one column of targets, and much longer: they have no vector scan.
+    {criteria}
 
     Attributes
     ----------
@@ -79,7 +79,8 @@ class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseOptimalTree._parameter_constraints,
-        "criterion": [StrOptions(CRITERIA.keys())],
+        "criterion": [StrOptions(CRITERIA["regression"].keys())],
+        **constraints(PARAMETERS.values()),
     }
 
     def __init__(
@@ -111,8 +112,9 @@ class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         criterion: str = "squared_error",
+        **parameters: float,
     ) -> None:
-        self._keep(locals())
+        self._keep(locals() | all_parameters(parameters, type(self).__name__))
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(
@@ -147,7 +149,8 @@ class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
         return self
 
     def _importance(self, sample_weight: ArrayLike | None = None, sample_costs: ArrayLike | None = None) -> Importance:
-        return Importance(sample_weight, sample_costs=sample_costs, criterion=self.criterion)
+        parameters = {name: getattr(self, name) for name in PARAMETERS}
+        return Importance(sample_weight, sample_costs=sample_costs, criterion=self.criterion, parameters=parameters)
 
     def predict(self, X: ArrayLike) -> Floats:
         """Return the mean or median of the leaf that each sample reaches: one number, or one for each column of ``y``.
@@ -164,6 +167,6 @@ class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        objective = CRITERIA.get(str(self.criterion))
+        objective = CRITERIA["regression"].get(str(self.criterion))
         tags.target_tags.multi_output = objective is not None and objective.several_targets
         return tags

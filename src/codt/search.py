@@ -14,7 +14,9 @@ from sklearn.utils._param_validation import StrOptions
 
 from codt import _core
 from codt._numbers import as_float, shown
+from codt.criteria import all_parameters
 from codt.limits import count_threads, memory_in_bytes, seconds_allowed
+from codt.objectives import PARAMETERS, check_parameters
 from codt.options import (
     RUN_OPTIONS,
     SEARCH_OPTIONS,
@@ -81,9 +83,11 @@ class Search:
     sample_weight, class_weight, cost_matrix, sample_costs : optional
         What the samples count and what errors cost, as in :meth:`codt.OptimalTreeClassifier.fit` and its class;
         in regression ``sample_weight`` only.
-    criterion : {"squared_error", "absolute_error"}
-        The error of a regression tree.
+    criterion : str, optional
+        What is minimised; in regression as in :class:`codt.OptimalTreeRegressor`, squared errors by default.
     {options}
+    **parameters : float
+        The parameters of criteria, as in :class:`codt.OptimalTreeRegressor`.
 
     Attributes
     ----------
@@ -118,7 +122,7 @@ class Search:
         class_weight: ClassWeight = None,
         cost_matrix: ArrayLike | None = None,
         sample_costs: ArrayLike | None = None,
-        criterion: str = "squared_error",
+        criterion: str | None = None,
         max_depth: int = 3,
         complexity_cost: float = 0.0,
         min_samples_leaf: float = 1,
@@ -139,12 +143,15 @@ class Search:
         kernel: str = "auto",
         memory_limit: float | str | None = None,
         time_limit: float | None = None,
+        **parameters: float,
     ) -> None:
         values = {name: value for name, value in locals().items() if name in _CONSTRUCTOR_CONSTRAINTS}
         check_options(_CONSTRUCTOR_CONSTRAINTS, values, "Search")
+        parameters = all_parameters(parameters, "Search")
+        check_parameters(PARAMETERS.values(), parameters, "Search")
         self.given_samples = check_features(X)
         self.task: Task = task
-        importance = Importance(sample_weight, class_weight, cost_matrix, sample_costs, criterion)
+        importance = Importance(sample_weight, class_weight, cost_matrix, sample_costs, criterion, parameters)
         self.problem = prepare_problem(task, self.given_samples, y, importance)
         refuse_inseparable_values(X, self.given_samples, self.problem.counted)
         self.classes = self.problem.classes
@@ -154,6 +161,7 @@ class Search:
             "task": task,
             "n_classes": len(self.classes),
             "objective": self.problem.objective.core[self.problem.form],
+            "objective_parameters": list(self.problem.objective.parameters.values()),
             "penalty": effective_penalty(self.penalty, self.problem),
             "min_leaf_samples": limits.samples,
             "min_leaf_weight": limits.weight,

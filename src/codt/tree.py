@@ -247,13 +247,13 @@ class Tree:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tree):
             return NotImplemented
-        return self.objective is other.objective and all(
+        return self.objective == other.objective and all(
             np.array_equal(mine, theirs, equal_nan=True)
             for mine, theirs in zip(self._arrays(), other._arrays(), strict=True)
         )
 
     def __hash__(self) -> int:
-        return hash((self.objective.name, self.feature.tobytes(), self.threshold.tobytes()))
+        return hash((self.objective, self.feature.tobytes(), self.threshold.tobytes()))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Tree, (self.task, *self._arrays(), self.objective))

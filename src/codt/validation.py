@@ -123,27 +123,27 @@ def check_targets(y: object, X: Floats) -> Floats:
     return _as_floats(as_column(y, X), "y", ensure_2d=False) if matrix is None else matrix
 
 
-def check_target_range(targets: Floats) -> None:
-    """Refuse targets whose squares do not fit into 64-bit floats.
+def check_target_range(targets: Floats, axis: str) -> None:
+    """Refuse targets whose losses, called as on an axis, do not fit into 64-bit floats.
 
     Examples
     --------
-    >>> check_target_range(np.array([0.0, 1e-200]))
+    >>> check_target_range(np.array([0.0, 1e-200]), "sum of squared errors")
     Traceback (most recent call last):
         ...
-    ValueError: y spans a range of only 1e-200: squared errors vanish in 64-bit floats; expected a range of 0 or at \
-least 1e-150. Rescale y.
+    ValueError: y spans a range of only 1e-200: too small for the sum of squared errors in 64-bit floats; expected a \
+range of 0 or at least 1e-150. Rescale y.
     """
     largest = float(np.abs(targets).max())
     if largest * targets.size > LARGEST_TARGET:
         raise ValueError(
-            f"y holds a value of magnitude {largest:g}: the squares of {targets.size} such values overflow"
-            f" 64-bit floats; expected magnitudes below {LARGEST_TARGET / targets.size:g}. Rescale y."
+            f"y holds a value of magnitude {largest:g}: too large for the {axis} of {targets.size} such"
+            f" values in 64-bit floats; expected magnitudes below {LARGEST_TARGET / targets.size:g}. Rescale y."
         )
     spread = float(np.ptp(targets, axis=0).max())
     if 0 < spread < SMALLEST_SPREAD:
         raise ValueError(
-            f"y spans a range of only {spread:g}: squared errors vanish in 64-bit floats;"
+            f"y spans a range of only {spread:g}: too small for the {axis} in 64-bit floats;"
             f" expected a range of 0 or at least {SMALLEST_SPREAD:g}. Rescale y."
         )
 

@@ -26,7 +26,7 @@ Problem make_problem(bool classes, std::uint32_t rows, std::uint32_t features, R
     for (double& value : x) value = std::floor(random.uniform() * 40);
     for (double& value : y) value = classes ? std::floor(random.uniform() * 3) : random.uniform();
     return {std::make_shared<Dataset>(x, rows, features),
-            make_objective(classes ? "misclassification" : "squared-error", {.y = y, .classes = classes ? 3u : 0u})};
+            make_objective({}, {.y = y, .classes = classes ? 3u : 0u})};
 }
 
 std::unique_ptr<Search> make_search(const Problem& problem, const std::string& strategy, std::uint32_t depth,

@@ -106,14 +106,5 @@ def check_optimal(search: Any, instance: Instance, optimum: Fraction | None = No
     return checked
 
 
-def _available(kernel: str) -> bool:
-    one_row = Instance(np.zeros((1, 1)), np.zeros(1), "classification", 1, 1, 0.0)
-    try:
-        make_search(one_row, Settings(kernel=kernel))
-    except ValueError:
-        return False
-    return True
-
-
-#: The kernels that this machine can run; the portable ones always can.
-KERNELS = ("scalar", "baseline", *(kernel for kernel in ("avx2", "avx512") if _available(kernel)))
+#: The kernels that this machine can run; the portable ones, scalar and baseline, come first and always can.
+KERNELS = tuple(kernel for kernel, supported in _core.kernels().items() if supported)

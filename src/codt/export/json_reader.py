@@ -25,7 +25,7 @@ from codt.export.json_format import (
     TREE,
     VERSION,
 )
-from codt.objectives import CRITERIA, OBJECTIVES, Objective
+from codt.objectives import OBJECTIVES, Objective, find_objective
 from codt.proof import settle
 from codt.split import check_columns
 from codt.tree import LEAF, Tree
@@ -114,12 +114,23 @@ def _model(found: object) -> Any:
 def _objective(document: dict[str, Any], model: Any) -> Objective | None:
     """Return what was minimised; in classification it has to be guessed for version 1."""
     if "objective" not in document:
-        return None if document["task"] == "classification" else CRITERIA[model.criterion]
-    objective = OBJECTIVES.get(check_text(document["objective"], "objective"))
+        if document["task"] == "classification":
+            return None
+        return find_objective("regression", model.criterion, parameters=model._importance().parameters)
+    found, parameters = document["objective"], {}
+    if isinstance(found, dict):
+        fields = check_fields(found, "objective", ("name", "parameters"))
+        found, parameters = fields["name"], fields["parameters"]
+    objective = OBJECTIVES.get(check_text(found, "objective"))
     if objective is None or objective.task != document["task"]:
         names = [name for name, row in OBJECTIVES.items() if row.task == document["task"]]
-        raise expected("objective", f"one of {', '.join(names)}", document["objective"])
-    return objective
+        raise expected("objective", f"one of {', '.join(names)}", found)
+    for name, value in check_fields(parameters, "objective.parameters", tuple(objective.parameters)).items():
+        check_number(value, f"objective.parameters.{name}")
+    try:
+        return objective.bound(parameters)
+    except TypeError as error:
+        raise ValueError(f"objective.parameters: {error}") from error
 
 
 def _parameters(found: object, known: set[str]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from codt.export.json_format import FORMAT, LABEL_TYPES, MOST_LEVELS, RESULT, TREE, VERSION
+from codt.objectives import PARAMETERS, Objective
 from codt.tree import Tree
 
 
@@ -42,7 +43,7 @@ def to_json(model: Any) -> str:
         "format": FORMAT,
         "version": VERSION,
         "task": tree.task,
-        "objective": tree.objective.name,
+        "objective": _objective(tree.objective),
         "n_features": int(model.n_features_in_),
         "feature_names": None if names is None else [str(name) for name in names],
         "classes": _classes(model.classes_) if tree.task == "classification" else None,
@@ -54,6 +55,13 @@ def to_json(model: Any) -> str:
     return json.dumps(document, allow_nan=False)
 
 
+def _objective(objective: Objective) -> str | dict[str, Any]:
+    """Return the name, with the parameters if it has any."""
+    if not objective.parameters:
+        return objective.name
+    return {"name": objective.name, "parameters": dict(objective.parameters)}
+
+
 def _classes(classes: NDArray[Any]) -> dict[str, Any]:
     dtype = "str" if classes.dtype.kind == "U" else classes.dtype.name
     values = classes.tolist()
@@ -63,9 +71,14 @@ def _classes(classes: NDArray[Any]) -> dict[str, Any]:
 
 
 def _parameters(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters that are data."""
+    """Return the parameters that are data.
+
+    Those of objectives are left out where they are as by default: versions that do not have them can read the rest.
+    """
     kept: dict[str, Any] = {}
     for name, value in given.items():
+        if name in PARAMETERS and value == PARAMETERS[name].default:
+            continue
         plain = _plain(value)
         if name == "cost_matrix" and value is not None:
             kept[name] = np.asarray(value, dtype=np.float64).tolist()
