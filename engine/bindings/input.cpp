@@ -77,6 +77,4 @@ Targets targets_from(const Matrix& x, const Values& y, const TargetOptions& opti
     return targets;
 }
 
-}
-
 }  // namespace codt::bindings

@@ -205,9 +205,9 @@ WATCHING_OPTIONS = (
         "auto",
         (str,),
         "str",
-        'The instruction set for the inner loops: "auto", "scalar", "baseline", "avx2" or "avx512". All end with the'
-        ' same objective, and all but "scalar", which evaluates one split at a time, with the same tree; one that the'
-        " machine lacks is refused.",
+        'The instruction set for the inner loops: "auto" for the widest one, "scalar", "baseline", or another of those'
+        " that the engine has (codt._core.kernels()). All end with the same objective, and all but"
+        ' "scalar", which evaluates one split at a time, with the same tree; one that the machine lacks is refused.',
         to_core=True,
     ),
     Option(
