@@ -101,12 +101,13 @@ KeptTree without_idle_splits(const FlatTree& tree, double penalty, double decrea
     std::vector<KeptTree> kept(tree.split.size());
     for (std::size_t i = kept.size(); i-- > 0;) {
         kept[i] = {leaf_solution(), tree.loss[i]};
-        if (!tree.split[i]) continue;
+        const std::optional<Split>& test = tree.split[i];
+        if (!test) continue;
         const KeptTree& left = kept[static_cast<std::size_t>(tree.left[i])];
         const KeptTree& right = kept[static_cast<std::size_t>(tree.right[i])];
         const double split = penalty + left.objective + right.objective;
         if (tree.loss[i] - split < decrease * (1 - 1e-12)) continue;
-        kept[i] = {split_solution(*tree.split[i], left.solution, right.solution), split};
+        kept[i] = {split_solution(*test, left.solution, right.solution), split};
     }
     return kept[0];
 }
