@@ -62,7 +62,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[list[float]]]:
 
     def record(*arguments: Any, objective_parameters: list[float], **options: Any) -> Any:
         parameters.append(objective_parameters)
-        return search(*arguments, **options)
+        return search(*arguments, objective_parameters=[], **options)
 
     monkeypatch.setattr(_core, "Search", record)
     yield parameters

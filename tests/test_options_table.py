@@ -42,7 +42,7 @@ OWN = {
         "class_weight": None,
         "cost_matrix": None,
         "sample_costs": None,
-        "criterion": "squared_error",
+        "criterion": None,
     },
 }
 TABLES = {
@@ -61,10 +61,10 @@ def names(options: tuple[Option, ...]) -> list[str]:
 
 
 def parameters(function: Any) -> dict[str, inspect.Parameter]:
-    """The parameters of a function or a constructor."""
-    found = dict(inspect.signature(function).parameters)
-    found.pop("self", None)
-    return found
+    """The parameters of a function or a constructor that it has by name."""
+    found = inspect.signature(function).parameters
+    unnamed = inspect.Parameter.VAR_KEYWORD  # the parameters of criteria
+    return {name: entry for name, entry in found.items() if name != "self" and entry.kind is not unnamed}
 
 
 def in_words(option: Option) -> str:
@@ -142,7 +142,12 @@ def test_the_core_limits_a_run_by_what_the_table_has() -> None:
 @pytest.mark.parametrize("table", [_core.options, _core.limits])
 def test_every_option_of_the_core_has_a_field_of_its_own(table: Any) -> None:
     strategy = {**REGISTRY["lds"], "description": ""}  # which the core does not keep
-    others = {"strategy": strategy, "depth_two_strategy": strategy, "terminal": "leaf"}
+    others = {
+        "strategy": strategy,
+        "depth_two_strategy": strategy,
+        "terminal": "leaf",
+        "objective_parameters": [0.5],
+    }
     defaults = {row["name"]: row["value"] for row in table()}
     for row in table():
         name, value = row["name"], row["value"]
