@@ -54,36 +54,42 @@ void inherited_upper_bounds(const OpenInterval& interval, std::uint32_t t, doubl
     }
 }
 
+namespace {
+
+// The first threshold of an interval from which on `holds` is true; the one behind the interval if there is
+// none.
+template <class Holds>
+std::uint32_t first_from(const OpenInterval& interval, const Holds& holds) {
+    std::uint32_t low = interval.first;
+    std::uint32_t high = interval.last + 1;
+    while (low < high) {
+        const std::uint32_t middle = low + (high - low) / 2;
+        if (holds(middle))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+}  // namespace
+
 bool shrink_interval(OpenInterval& interval, double target, WorstCost& worst) {
     const WorstCost::Sums w = worst.sums(interval.feature);
     if (const auto* p = interval.before; p && p->sum() > target) {
         // first t whose samples between p and t cost more than the excess
         const double excess = p->sum() - target;
-        std::uint32_t low = interval.first;
-        std::uint32_t high = interval.last + 1;
-        while (low < high) {
-            const std::uint32_t middle = low + (high - low) / 2;
-            if (w[middle] - w[p->threshold] <= excess)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        interval.first = low;
+        interval.first =
+            first_from(interval, [&](std::uint32_t t) { return w[t] - w[p->threshold] > excess; });
         if (interval.first > interval.last) return false;
     }
     if (const auto* q = interval.after; q && q->sum() > target) {
         const double excess = q->sum() - target;
-        std::uint32_t low = interval.first;
-        std::uint32_t high = interval.last + 1;
-        while (low < high) {
-            const std::uint32_t middle = low + (high - low) / 2;
-            if (w[q->threshold] - w[middle] <= excess)
-                high = middle;
-            else
-                low = middle + 1;
-        }
-        if (low == interval.first) return false;
-        interval.last = low - 1;
+        // first t whose samples between t and q cost no more than the excess
+        const std::uint32_t end =
+            first_from(interval, [&](std::uint32_t t) { return w[q->threshold] - w[t] <= excess; });
+        if (end == interval.first) return false;
+        interval.last = end - 1;
     }
     return true;
 }

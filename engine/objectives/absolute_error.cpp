@@ -18,6 +18,7 @@
 #include "objectives/gaps.hpp"
 #include "objectives/median_walk.hpp"
 #include "objectives/objective.hpp"
+#include "objectives/range.hpp"
 #include "objectives/targets.hpp"
 
 namespace codt {
@@ -243,23 +244,22 @@ class AbsoluteError final : public Objective {
     // With the middle of `count` equal slices of the range for medians: some clustering, so no better than
     // the best.
     double clustering_limit(const Subset& subset, std::uint32_t count) const override {
-        const auto [low, high] = range(subset);
+        const Range range = range_of(subset, data_.y);
         const double slices = std::min(count, most_clusters);
-        const double width = (high - low) / slices;
+        const double width = range.width() / slices;
         if (!(width > 0)) return 0;
         double sum = 0;
         for (const std::uint32_t row : subset.samples()) {
-            const double slice = std::min(std::floor((data_.y[row] - low) / width), slices - 1);
-            sum += data_.weights[row] * std::abs(data_.y[row] - (low + (slice + 0.5) * width));
+            const double slice = std::min(std::floor((data_.y[row] - range.low) / width), slices - 1);
+            sum += data_.weights[row] * std::abs(data_.y[row] - (range.low + (slice + 0.5) * width));
         }
         return sum;
     }
 
     void worst_costs(const Subset& subset, std::vector<double>& worst) const override {
-        const auto [low, high] = range(subset);
-        fill_by_sample(subset, worst, [&, low = low, high = high](std::uint32_t row) {
-            return data_.weights[row] * std::max(data_.y[row] - low, high - data_.y[row]);
-        });
+        const Range range = range_of(subset, data_.y);
+        fill_by_sample(subset, worst,
+                       [&](std::uint32_t row) { return data_.weights[row] * range.reach(data_.y[row]); });
     }
 
     std::unique_ptr<Scanner> make_scalar_scanner(const LeafLimits& limits) const override {
@@ -308,19 +308,6 @@ class AbsoluteError final : public Objective {
             left.push_back(sorted.before[subset.group_end(f)[i]]);
             right.push_back(sorted.behind[subset.group_end(f)[i]]);
         }
-    }
-
-    struct Range {
-        double low = std::numeric_limits<double>::infinity();
-        double high = -std::numeric_limits<double>::infinity();
-    };
-    Range range(const Subset& subset) const {
-        Range range;
-        for (const std::uint32_t row : subset.samples()) {
-            range.low = std::min(range.low, data_.y[row]);
-            range.high = std::max(range.high, data_.y[row]);
-        }
-        return range;
     }
 
     WeightedTargets data_, original_;

@@ -12,8 +12,8 @@
 #include "objectives/clusters.hpp"
 #include "objectives/cost_tuple.hpp"
 #include "objectives/gaps.hpp"
+#include "objectives/range.hpp"
 #include "objectives/targets.hpp"
-#include "scans/squared_error_brackets.hpp"
 #include "scans/squared_error_scan.hpp"
 #include "scans/tuple_scan.hpp"
 
@@ -60,12 +60,12 @@ class SquaredError final : public CostTupleObjective<Moments> {
     double clustering_limit(const Subset& subset, std::uint32_t count) const override {
         count = std::min(count, most_clusters);
         const auto samples = subset.samples();
-        const auto [low, high] = range(subset);
-        if (!(high > low)) return 0.0;
-        const double scale = count / (high - low);
+        const Range range = range_of(subset, cost().y);
+        if (!(range.width() > 0)) return 0.0;
+        const double scale = count / range.width();
         double tuples[most_clusters][3] = {};
         for (const std::uint32_t row : samples) {
-            const auto slice = static_cast<std::uint32_t>((cost().y[row] - low) * scale);
+            const auto slice = static_cast<std::uint32_t>((cost().y[row] - range.low) * scale);
             cost().add(row, tuples[std::min(slice, count - 1)]);
         }
         double error = 0;
@@ -77,9 +77,9 @@ class SquaredError final : public CostTupleObjective<Moments> {
     // Leaf values are means of targets of the subset, so a sample's error is at most its squared distance to
     // the farther end of their range.
     void worst_costs(const Subset& subset, std::vector<double>& worst) const override {
-        const auto [low, high] = range(subset);
-        fill_by_sample(subset, worst, [&, low = low, high = high](std::uint32_t row) {
-            const double reach = std::max(cost().y[row] - low, high - cost().y[row]);
+        const Range range = range_of(subset, cost().y);
+        fill_by_sample(subset, worst, [&](std::uint32_t row) {
+            const double reach = range.reach(cost().y[row]);
             return reach * reach;
         });
     }
@@ -128,18 +128,6 @@ class SquaredError final : public CostTupleObjective<Moments> {
     static std::unique_ptr<Objective> make(std::span<const double> y, std::vector<double> original);
 
  private:
-    struct Range {
-        double low, high;
-    };
-    Range range(const Subset& subset) const {
-        Range range{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
-        for (const std::uint32_t row : subset.samples()) {
-            range.low = std::min(range.low, cost().y[row]);
-            range.high = std::max(range.high, cost().y[row]);
-        }
-        return range;
-    }
-
     // As distances from the first of the rows: nothing is lost where all targets are far from zero.
     long double from_first(std::span<const std::uint32_t> rows, std::uint32_t row) const {
         return static_cast<long double>(original_[row]) - original_[rows[0]];

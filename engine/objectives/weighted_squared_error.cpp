@@ -15,6 +15,7 @@
 #include "objectives/clusters.hpp"
 #include "objectives/cost_tuple.hpp"
 #include "objectives/gaps.hpp"
+#include "objectives/range.hpp"
 #include "objectives/targets.hpp"
 #include "objectives/whole_units.hpp"
 #include "scans/tuple_scan.hpp"
@@ -50,11 +51,6 @@ struct WeightedMoments {
 
 // The most that rounding the weights may change, as a part of the loss of a single leaf.
 constexpr double most_distortion = 1e-6;
-
-struct Range {
-    double low = std::numeric_limits<double>::infinity();
-    double high = -std::numeric_limits<double>::infinity();
-};
 
 class WeightedSquaredError final : public CostTupleObjective<WeightedMoments> {
  public:
@@ -134,16 +130,12 @@ class WeightedSquaredError final : public CostTupleObjective<WeightedMoments> {
     void worst_costs(const Subset& subset, std::vector<double>& worst) const override {
         std::vector<Range> ranges(cost().outputs);
         for (const std::uint32_t row : subset.samples()) {
-            for (std::uint32_t j = 0; j < cost().outputs; ++j) {
-                ranges[j].low = std::min(ranges[j].low, cost().of(row)[j]);
-                ranges[j].high = std::max(ranges[j].high, cost().of(row)[j]);
-            }
+            for (std::uint32_t j = 0; j < cost().outputs; ++j) ranges[j].include(cost().of(row)[j]);
         }
         fill_by_sample(subset, worst, [&](std::uint32_t row) {
             double reach = 0;
             for (std::uint32_t j = 0; j < cost().outputs; ++j) {
-                const double y = cost().of(row)[j];
-                const double farthest = std::max(y - ranges[j].low, ranges[j].high - y);
+                const double farthest = ranges[j].reach(cost().of(row)[j]);
                 reach += farthest * farthest;
             }
             return cost().weights[row] * reach;
@@ -207,19 +199,13 @@ class WeightedSquaredError final : public CostTupleObjective<WeightedMoments> {
 
 Range range_of(const std::vector<double>& y, std::size_t output, std::size_t outputs) {
     Range range;
-    for (std::size_t i = output; i < y.size(); i += outputs) {
-        range.low = std::min(range.low, y[i]);
-        range.high = std::max(range.high, y[i]);
-    }
+    for (std::size_t i = output; i < y.size(); i += outputs) range.include(y[i]);
     return range;
 }
 
 double widest_range(const std::vector<double>& y, std::size_t outputs) {
     double widest = 0;
-    for (std::size_t j = 0; j < outputs; ++j) {
-        const Range range = range_of(y, j, outputs);
-        widest = std::max(widest, range.high - range.low);
-    }
+    for (std::size_t j = 0; j < outputs; ++j) widest = std::max(widest, range_of(y, j, outputs).width());
     return widest;
 }
 

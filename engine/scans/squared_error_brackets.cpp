@@ -19,7 +19,7 @@
 //
 // Blocks are ruled out by the two bounds of squared_error_blocks.hpp, the slack added to the reach. In the
 // hexagon k is no whole number: it is off by up to 5 u n, so that k (n - k) is off by less than 16 u n^2.
-#include "scans/squared_error_brackets.hpp"
+#include "scans/squared_error_scan.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,39 @@
+"""Better trees beside the search."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from codt import OptimalTreeClassifier, Search
+from tests.support.anytime import ESTIMATORS, noise
+
+
+@pytest.mark.parametrize("make", ESTIMATORS)
+@pytest.mark.parametrize("depth", [4, 5])
+def test_primal_heuristics_find_a_better_tree_than_cart_without_a_single_expansion(make: Any, depth: int) -> None:
+    X, y = noise()
+    cart = DecisionTreeClassifier if make is OptimalTreeClassifier else DecisionTreeRegressor
+    start = cart(max_depth=depth, random_state=0).fit(X, y)
+    greedy = make(max_depth=depth, max_expansions=0).fit(X, y, initial_tree=start)
+    model = make(max_depth=depth, max_expansions=1).fit(X, y)
+    assert model.objective_ < greedy.objective_
+
+
+def test_primal_heuristics_keep_to_their_share_of_the_time() -> None:
+    X, y = noise()
+    search = Search(X, y, task="classification", max_depth=6)
+    search.run(time_limit=2.0)
+    # One move may run over, by as much as it takes to notice that its time is up.
+    assert 0 < search._core.primal_seconds <= 0.25 * search.seconds + 0.5
+
+
+@pytest.mark.parametrize("make", ESTIMATORS)
+def test_primal_heuristics_change_nothing_in_the_result(make: Any) -> None:
+    for seed in range(4):
+        X, y = noise(50, 3, seed)
+        plain, helped = (make(max_depth=4, primal_heuristics=primal).fit(X, y) for primal in (False, True))
+        assert plain.status_ == helped.status_ == "optimal"
+        assert helped.objective_ == pytest.approx(plain.objective_, rel=1e-12)
