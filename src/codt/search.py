@@ -38,6 +38,7 @@ _RUN_CONSTRAINTS = {
     **constraints(RUN_OPTIONS),
     "poll": [callable, None],
 }
+_BOUND_CONSTRAINTS = {name: [Interval(Real, 0, None, closed="left")] for name in ("bound", "tolerance")}
 
 
 class Bounds(NamedTuple):
@@ -258,11 +259,29 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
     def offer(self, tree: Tree) -> None:
         """Take a tree as incumbent if it is better than the present one.
 
+        Any thread may do so at any time, also while :meth:`run` is under way in another one.
+
         Parameters
         ----------
         tree : Tree
             A tree for these features, no deeper than the depth limit. Only its splits count: its leaves are fitted
             to the data at hand.
+
+        Examples
+        --------
+        >>> from threading import Thread
+        >>> from sklearn.datasets import load_iris
+        >>> from codt import OptimalTreeClassifier, Search
+        >>> X, y = load_iris(return_X_y=True)
+        >>> search = Search(X, y, task="classification", max_depth=3, greedy_start=False)
+        >>> running = Thread(target=search.run)
+        >>> running.start()
+        >>> search.offer(OptimalTreeClassifier(max_depth=2).fit(X, y).tree_)
+        >>> search.bounds.upper <= 6
+        True
+        >>> running.join()
+        >>> search.status, search.loss
+        ('optimal', 1)
         """
         starting = prune_empty_splits(tree, self.problem.samples)
         self._core.offer(
@@ -271,6 +290,37 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
             starting.left.tolist(),
             starting.right.tolist(),
         )
+
+    def raise_lower_bound(self, bound: float, tolerance: float = 0.0) -> None:
+        """Take in that no tree has a lower objective than ``bound``, which the search then need not prove itself.
+
+        The search is complete as soon as its incumbent reaches the bound. Any thread may raise it at any time, also
+        while :meth:`run` is under way in another one; of several bounds the highest counts. A bound above the optimum
+        is not noticed: the first tree that reaches it is then called optimal.
+
+        Parameters
+        ----------
+        bound : float
+            A lower bound on the objective, penalties included, in the unit of :attr:`bounds`.
+        tolerance : float, default=0.0
+            The :attr:`tolerance` of the search that has proven the bound: a tree that is above it by no more than what
+            the two searches take for equal, and by no more than a billionth, reaches it.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> search = Search(X, y, task="classification", max_depth=3, strategy="bfs-lb")
+        >>> search.raise_lower_bound(0.5)  # misclassified samples are whole numbers
+        >>> search.bounds.lower
+        1.0
+        >>> search.run()
+        'optimal'
+        >>> search.bounds
+        Bounds(lower=1.0, upper=1.0)
+        """
+        check_options(_BOUND_CONSTRAINTS, {"bound": bound, "tolerance": tolerance}, "Search.raise_lower_bound")
+        self._core.raise_lower_bound(as_float(bound), as_float(tolerance))
 
     def step(self, n_expansions: int = 1) -> Status:
         """Make at most ``n_expansions`` more expansions.
@@ -297,8 +347,8 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
 
     @property
     def status(self) -> Status | None:
-        """Why the last run ended; None before the first one."""
-        return self._status
+        """Why the last run ended; None before the first one, and ``"optimal"`` if the search is complete since."""
+        return "optimal" if self._status and self.complete else self._status
 
     @property
     def complete(self) -> bool:
@@ -308,8 +358,9 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
     @property
     def bounds(self) -> Bounds:
         """The proven lower bound and the incumbent's objective, penalties included; equal once they meet."""
+        lower = self._core.lower_bound  # first: both may move meanwhile, towards each other
         upper = self._core.upper_bound
-        return Bounds(upper if self.complete else self._core.lower_bound, upper)
+        return Bounds(min(lower, upper), upper)
 
     @property
     def tolerance(self) -> float:
