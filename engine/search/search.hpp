@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "common/memory.hpp"
+#include "common/owned_mutex.hpp"
 #include "common/random.hpp"
 #include "common/stop.hpp"
 #include "data/dataset.hpp"
@@ -142,7 +143,7 @@ class Search {
 
  private:
     using Slot = Children::Slot;
-    using Lock = std::unique_lock<std::mutex>;
+    using Lock = std::unique_lock<OwnedMutex>;
 
     // Counts the time of a run, or of the first look at the data.
     class Stopwatch {
@@ -268,8 +269,8 @@ class Search {
     bool failed_ = false;            // an exception left the search tree half changed
 
     // The run under way.
-    mutable std::mutex mutex_;
-    std::condition_variable changed_;
+    mutable OwnedMutex mutex_;
+    std::condition_variable_any changed_;
     std::atomic<bool> stopping_{false};
     RunStatus status_ = RunStatus::optimal;
     std::exception_ptr error_;
