@@ -28,10 +28,10 @@ bool holds_enough(const SolutionNode& node, const std::vector<std::uint32_t>& ro
            holds_enough(*node.right, parted.right, data, limits);
 }
 
-// The objective of a tree in internal units, from the data. Throws if `rules`, in reported units, forbid it.
-double checked_objective(const Solution& solution, const Dataset& data, const Objective& objective,
-                         const SearchSettings& settings, const TreeRules& rules) {
-    const FlatTree tree = read_out(solution, data, objective, settings);
+// Throws if `rules`, in reported units, forbid a tree.
+void check_rules(const Solution& solution, const FlatTree& tree, const Dataset& data,
+                 const std::vector<std::uint32_t>& rows, double unit, const SearchSettings& settings,
+                 const TreeRules& rules) {
     std::vector<std::uint32_t> depth(tree.feature.size(), 0);
     for (std::size_t i = 0; i < depth.size(); ++i) {
         if (tree.feature[i] < 0) continue;
@@ -44,14 +44,12 @@ double checked_objective(const Solution& solution, const Dataset& data, const Ob
     if (tree.splits() >= rules.budget.leaves)
         throw std::invalid_argument("the tree has more leaves than the limit of " +
                                     std::to_string(rules.budget.leaves));
-    std::vector<std::uint32_t> rows(data.samples());
-    std::iota(rows.begin(), rows.end(), 0u);
     if (solution->kind == SolutionNode::Kind::split && !holds_enough(*solution, rows, data, rules.leaves))
         throw std::invalid_argument("the tree has a leaf that holds less than the limits on leaves ask for");
     // Objectives from the leaves up: children come after their parents.
     std::vector<double> objectives(tree.feature.size());
     for (std::size_t i = objectives.size(); i-- > 0;) {
-        const double leaf = tree.loss[i] / objective.unit();
+        const double leaf = tree.loss[i] / unit;
         objectives[i] = leaf;
         if (tree.feature[i] < 0) continue;
         objectives[i] = settings.lambda + objectives[static_cast<std::size_t>(tree.left[i])] +
@@ -61,7 +59,6 @@ double checked_objective(const Solution& solution, const Dataset& data, const Ob
                 "the tree has a split that lowers the loss by less than the limit of " +
                 std::to_string(rules.min_decrease));
     }
-    return objective_of(*solution, data, rows, objective, settings);
 }
 
 void expect_finite(double value, const char* name) {
@@ -81,19 +78,28 @@ bool OutsideBound::reached_by(double objective, double own_tolerance) const {
 }
 
 OutsideBound OutsideBound::rounded_up(double unit) const {
-    // A bound that is meant to be a multiple may be a little above it.
-    return {std::max(lower, std::ceil(lower / unit * (1 - wanted_precision)) * unit), tolerance};
+    const double count = lower / unit;
+    // What is meant to be a multiple may be a little above it.
+    return {std::max(std::floor(count), std::ceil(count * (1 - wanted_precision))) * unit, tolerance};
 }
 
 void Search::offer(const Solution& solution) {
+    std::vector<std::uint32_t> rows(data_->samples());
+    std::iota(rows.begin(), rows.end(), 0u);
     for (;;) {
         Lock lock(mutex_);
         const std::shared_ptr<const Objective> objective = objective_;
         const SearchSettings settings = settings_;
         lock.unlock();
-        const double value = checked_objective(solution, *data_, *objective, settings, options_.rules);
+        const FlatTree tree = read_out(solution, *data_, *objective, settings);
+        check_rules(solution, tree, *data_, rows, objective->unit(), settings, options_.rules);
+        const double value = objective_of(*solution, *data_, rows, *objective, settings);
         lock.lock();
         if (objective_ != objective) continue;  // it has begun again with other numbers
+        // Where numbers do not tell two trees apart, they must not lose the better one.
+        if (!complete_ && !tells_apart(root_.incumbent) && value >= root_.incumbent &&
+            tree.objective(options_.penalty) < real_incumbent().objective)
+            root_.solution = solution;
         return take(value, solution);
     }
 }
@@ -118,7 +124,12 @@ void Search::take(double objective, const Solution& solution) {
     take_incumbent(objective, solution);
     root_.lower.allowed = std::min(root_.lower.allowed, root_.incumbent);
     // A root that is complete all the same is waiting for other numbers.
-    if (!root_.complete && !terminal_root() && !failed_) refresh_bound(root_);
+    if (!root_.complete && !failed_) {
+        if (terminal_root())
+            root_.complete = root_.lower.allowed >= root_.incumbent - settings_.tolerance;
+        else
+            refresh_bound(root_);
+    }
     tell_run();
 }
 
@@ -134,9 +145,15 @@ void Search::tell_run() {
     if (root_.complete) end_run(RunStatus::optimal);
 }
 
-// What others have proven, in reported units.
+// What others have proven. Where nothing is rounded, all objectives are multiples of the unit.
 OutsideBound Search::outside_bound() const {
-    return settings_.whole ? outside_.rounded_up(objective_->unit()) : outside_;
+    return settings_.whole && margin() == 0 ? outside_.rounded_up(objective_->unit()) : outside_;
+}
+
+// What is reported of it, with room for what rounding may do to the objective of a tree that reaches it.
+double Search::outside_lower() const {
+    const double lower = outside_bound().lower;
+    return lower - std::min(margin() * objective_->unit(), wanted_precision * lower);
 }
 
 // Closes the root if its incumbent is as good as others have proven that a tree can be. There is no need for

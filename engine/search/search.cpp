@@ -143,11 +143,13 @@ void Search::add_trace_point() {
     const double unit = objective_->unit();
     double upper = root_.incumbent * unit;
     double lower = std::max(0.0, std::min(root_.lower.allowed, root_.incumbent) - margin()) * unit;
-    lower = std::max(lower, outside_bound().lower);
+    lower = std::max(lower, outside_lower());
     if (!tells_apart(root_.incumbent))
         upper = proven || options_.rules.min_decrease > 0 ? real_incumbent().objective
                                                           : (root_.incumbent + margin()) * unit;
     upper = std::min(upper, upper_bound_.load());
+    // In other numbers a tree may seem to be better than was proven, by rounding.
+    if (upper < lower_bound_ && upper >= (1 - wanted_precision) * lower_bound_) upper = lower_bound_;
     // Until the search is complete the proof is not either, by however little.
     lower = proven ? upper : std::max(std::min(lower, std::nextafter(upper, 0.0)), lower_bound_.load());
     lower = std::min(lower, upper);

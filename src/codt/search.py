@@ -38,7 +38,6 @@ _RUN_CONSTRAINTS = {
     **constraints(RUN_OPTIONS),
     "poll": [callable, None],
 }
-_BOUND_CONSTRAINTS = {name: [Interval(Real, 0, None, closed="left")] for name in ("bound", "tolerance")}
 
 
 class Bounds(NamedTuple):
@@ -319,7 +318,9 @@ clustering_bound, neighborhood_pruning, interval_shrinking, sub_interval_pruning
         >>> search.bounds
         Bounds(lower=1.0, upper=1.0)
         """
-        check_options(_BOUND_CONSTRAINTS, {"bound": bound, "tolerance": tolerance}, "Search.raise_lower_bound")
+        for name, value in (("bound", bound), ("tolerance", tolerance)):
+            if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= as_float(value) < np.inf:
+                raise ValueError(f"{name}={shown(value)}: expected a finite number of at least 0.")
         self._core.raise_lower_bound(as_float(bound), as_float(tolerance))
 
     def step(self, n_expansions: int = 1) -> Status:
