@@ -9,6 +9,7 @@ Rows that no test can tell apart are one *atom*, and sets of atoms are bits of a
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable
 from fractions import Fraction
@@ -37,6 +38,12 @@ def as_float(number: Fraction) -> float:
         return float(number)
     except OverflowError:
         return sys.float_info.max if number > 0 else -sys.float_info.max
+
+
+def below(number: Fraction) -> float:
+    """Return the largest float that is no more than a number of at least zero."""
+    rounded = as_float(number)
+    return rounded if Fraction(rounded) <= number else math.nextafter(rounded, 0.0)
 
 
 class Exact:

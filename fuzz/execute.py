@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from fractions import Fraction
 from functools import partial
 from time import sleep
@@ -15,6 +16,7 @@ import codt
 from fuzz.case import Case, Data, Run
 from fuzz.checks import check_fitted, check_kernels, check_search, check_status
 from fuzz.conversions import convert
+from fuzz.exact import below
 from fuzz.judge import Failure, Judge, search_arguments
 from fuzz.paths import run_cv, run_path
 from fuzz.refusals import check_refusal, may_refuse
@@ -183,7 +185,6 @@ def _attempt_search(case: Case, judge: Judge | None) -> None:
         raise Failure("refused", "nothing to be solved, but not refused")
     check_search(judge, options, search)
     for name, given in run.calls:
-        before = search.n_expansions
         if name == "kernels":
             check_kernels(search, lambda kernel: _finished(case, kernel))
         elif name == "offer":
@@ -191,18 +192,49 @@ def _attempt_search(case: Case, judge: Judge | None) -> None:
             if tree is None:
                 return
             _guarded(partial(search.offer, tree), case, allowed=True)
+        elif name == "outside" and "run" in given:
+            with ThreadPoolExecutor(1) as other_thread:
+                brought = other_thread.submit(_outside_knowledge(case, judge, search, given))
+                _run(search, search.run, given["run"], brought)
+        elif name == "outside":
+            _outside_knowledge(case, judge, search, given)()
         else:
-            arguments = dict(given)
-            stopper = Stopper(arguments.pop("stop_after", None))
-            if "stop_after" in given:
-                arguments["poll"] = stopper
-            try:
-                status = search.step(**arguments) if name == "step" else search.run(**arguments)
-            except Refused as error:
-                raise Failure("raised", f"{type(error).__name__}: {error}") from error
-            limits = {"max_expansions": arguments.get("n_expansions", 1)} if name == "step" else arguments
-            check_status(search, status, limits, search.n_expansions - before, stopper.asked)
+            _run(search, search.step if name == "step" else search.run, given)
         check_search(judge, options, search)
+
+
+def _run(
+    search: codt.Search, call: Callable[..., str], given: dict[str, Any], brought: Future[None] | None = None
+) -> None:
+    """Let a search run, to which another thread may bring knowledge meanwhile, and check why it ended."""
+    before = search.n_expansions
+    arguments = dict(given)
+    stopper = Stopper(arguments.pop("stop_after", None))
+    if "stop_after" in given:
+        arguments["poll"] = stopper
+    try:
+        status = call(**arguments)
+    except Refused as error:
+        raise Failure("raised", f"{type(error).__name__}: {error}") from error
+    if brought is not None:
+        brought.result()
+        status = search.status or status  # what was brought may have completed it after the end of the run
+    limits = {"max_expansions": given.get("n_expansions", 1)} if call == search.step else arguments
+    check_status(search, status, limits, search.n_expansions - before, stopper.asked)
+
+
+def _outside_knowledge(case: Case, judge: Judge, search: codt.Search, given: dict[str, Any]) -> Callable[[], None]:
+    """Return what brings a search a lower bound that holds, and a tree."""
+    tree = _initial(case, given["tree"]) if "tree" in given else None
+    optimum = judge.optimum(case.run.options, search.penalty) if "bound" in given else None
+    bound = 0.0 if optimum is None else below(optimum.lenient * Fraction(given["bound"]))
+
+    def bring() -> None:
+        search.raise_lower_bound(bound)
+        if tree is not None:
+            _guarded(partial(search.offer, tree), case, allowed=True)
+
+    return bring
 
 
 def _finished(case: Case, kernel: str) -> codt.Search:

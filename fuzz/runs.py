@@ -193,18 +193,33 @@ def _limits(rng: Rng) -> dict[str, Any]:
 def _search_calls(rng: Rng, rules: dict[str, Any]) -> list[list[Any]]:
     calls: list[list[Any]] = []
     while rng.random() < 0.4:
-        kind = int(rng.integers(4))
+        kind = int(rng.integers(6))
         if kind == 0:
             calls.append(["step", {"n_expansions": int(rng.integers(0, 6))}])
         elif kind == 1:
-            depth = rules.get("max_depth", 3)
-            calls.append(
-                ["offer", {"from": str(rng.choice(["own", "sklearn"])), "depth": int(rng.integers(0, depth + 2))}]
-            )
+            calls.append(["offer", _tree_to_offer(rng, rules)])
+        elif kind in (2, 3):
+            calls.append(["outside", _outside_knowledge(rng, rules)])
         else:
             calls.append(["run", _limits(rng) | _threads(rng)])
     calls.append(["run", _threads(rng)])
     return calls
+
+
+def _tree_to_offer(rng: Rng, rules: dict[str, Any]) -> dict[str, Any]:
+    return {"from": str(rng.choice(["own", "sklearn"])), "depth": int(rng.integers(0, rules.get("max_depth", 3) + 2))}
+
+
+def _outside_knowledge(rng: Rng, rules: dict[str, Any]) -> dict[str, Any]:
+    """Return what another thread knows: a part of the optimum as a bound, a tree; and the run that it comes into."""
+    given: dict[str, Any] = {}
+    if rng.random() < 0.8:
+        given["bound"] = float(rng.choice([1.0, 1.0, 0.999, float(rng.random())]))
+    if rng.random() < 0.5:
+        given["tree"] = _tree_to_offer(rng, rules)
+    if rng.random() < 0.7:
+        given["run"] = _limits(rng) | _threads(rng)
+    return given
 
 
 def _threads(rng: Rng) -> dict[str, Any]:

@@ -65,7 +65,8 @@ class PySearch {
         }
     }
 
-    // While it runs, bounds, trace and tree may be read by any thread; nothing else may be asked of it.
+    // While it runs, bounds, trace and tree may be read by any thread, and trees and bounds may be offered;
+    // nothing else may be asked of it.
     class Turn {
      public:
         explicit Turn(std::atomic<bool>& running) : running_(running) {
@@ -97,10 +98,9 @@ class PySearch {
         return status_name(status);
     }
 
-    // A tree to start from: arrays as those of tree(), without what is computed.
+    // Arrays as those of tree(), without what is computed.
     void offer(const std::vector<std::int32_t>& feature, const std::vector<double>& threshold,
                const std::vector<std::int32_t>& left, const std::vector<std::int32_t>& right) {
-        const Turn turn(running_);
         const std::size_t count = feature.size();
         if (count == 0 || threshold.size() != count || left.size() != count || right.size() != count)
             refuse("tree: expected arrays of one length of at least 1");
@@ -122,6 +122,11 @@ class PySearch {
         }
         nb::gil_scoped_release unlocked;
         search_->offer(built[0]);
+    }
+
+    void raise_lower_bound(double bound, double tolerance) {
+        nb::gil_scoped_release unlocked;
+        search_->raise_lower_bound(bound, tolerance);
     }
 
     bool complete() const { return search_->complete(); }
@@ -245,6 +250,12 @@ NB_MODULE(_core, m) {
         "options", [](const nb::kwargs& given) { return describe(search_options(), given); },
         nb::arg("given"));
     m.def("limits", [](const nb::kwargs& given) { return describe(run_options(), given); }, nb::arg("given"));
+    m.def(
+        "reaches_bound",
+        [](double objective, double bound, double tolerance) {
+            return codt::OutsideBound{bound, tolerance}.reached_by(objective, 0.0);
+        },
+        nb::arg("objective"), nb::arg("bound"), nb::arg("tolerance"));
 
     bind_scans(m);
 
@@ -256,6 +267,7 @@ NB_MODULE(_core, m) {
         .def("run", &PySearch::run, nb::arg("poll").none() = nb::none(), nb::arg("limits"))
         .def("offer", &PySearch::offer, nb::arg("feature"), nb::arg("threshold"), nb::arg("left"),
              nb::arg("right"))
+        .def("raise_lower_bound", &PySearch::raise_lower_bound, nb::arg("bound"), nb::arg("tolerance"))
         .def_prop_ro("complete", &PySearch::complete)
         .def_prop_ro("lower_bound", &PySearch::lower_bound)
         .def_prop_ro("upper_bound", &PySearch::upper_bound)

@@ -243,30 +243,36 @@ void Search::enroll(OrNode& node, std::span<const double> feature_lower) {
     node.memory.set(&memory_, node.bytes());
 }
 
-// A root within the terminal case is one expansion.
+// False if it was stopped. Others may bring what they know meanwhile, and complete the root by it.
 bool Search::solve_terminal_root(StopCondition& stop) {
+    bool stopped = false;
     if (root_.budget.depth == 1) {
         const auto stump = best_allowed_stump(*objective_, *data_, root_.subset.samples(), settings_, 0.0);
         const Lock lock(mutex_);
-        take_incumbent(stump.objective, stump_solution(stump.objective));
+        if (!root_.complete) take_incumbent(stump.objective, stump_solution(stump.objective));
     } else {
-        const auto take = [&](double lower, const DepthTwoResult& found) {
+        const auto take_best = [&](double lower, const DepthTwoResult& found) {
             const Lock lock(mutex_);
+            if (root_.complete) return;
             if (found.upper < root_.incumbent)
                 take_incumbent(found.upper, found.solution(*data_, root_.subset));
             root_.lower.allowed = std::max(root_.lower.allowed, std::min(lower, root_.incumbent));
-            add_trace_point();
+            tell_run();
         };
-        const DepthTwoResult result =
-            workers_[0]->depth_two.solve(root_.subset, root_.order, root_.budget.leaves,
-                                         {root_.lower.allowed, root_.incumbent}, stop, take);
-        take(result.lower.allowed, result);
-        if (result.stopped) return false;
+        Lock lock(mutex_);
+        const DepthTwoSolver::Limits limits{root_.lower.allowed, root_.incumbent};
+        lock.unlock();
+        const DepthTwoResult result = workers_[0]->depth_two.solve(
+            root_.subset, root_.order, root_.budget.leaves, limits, stop, take_best);
+        take_best(result.lower.allowed, result);
+        stopped = result.stopped;
     }
     const Lock lock(mutex_);
+    if (root_.complete || stopped) return root_.complete;
     root_.lower.allowed = root_.incumbent;
     root_.complete = true;
     ++root_.expansions;
+    add_trace_point();
     return true;
 }
 

@@ -108,9 +108,12 @@ std::shared_ptr<const Objective> Search::better_numbers() {
     return other;
 }
 
-// Begins again with other numbers. No thread is at work; readers may be.
-void Search::refine() {
+// Begins again with other numbers, if the search has ended and they are needed. No thread is at work, but
+// others may read, or bring what they know.
+bool Search::refine() {
     const Lock lock(mutex_);
+    if (status_ != RunStatus::optimal || !next_objective_) return false;
+    failed_ = true;  // until it is done
     const Solution best = real_incumbent().solution;
     const std::uint64_t expansions = root_.expansions;
     for (const auto& worker : workers_) earlier_counters_.add(worker->depth_two.counters());
@@ -129,6 +132,8 @@ void Search::refine() {
     take_incumbent(objective_of(*best, *data_, root_.subset.samples(), *objective_, settings_), best);
     start(nullptr);
     add_trace_point();
+    failed_ = false;
+    return true;
 }
 
 }  // namespace codt

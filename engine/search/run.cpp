@@ -45,24 +45,22 @@ RunStatus Search::run(StopCondition& stop, const RunLimits& limits) {
     limits_.threads = std::max(1u, limits_.threads);
     expansion_limit_ =
         limits.expansions > UINT64_MAX - root_.expansions ? UINT64_MAX : root_.expansions + limits.expansions;
-    run_once(stop);
-    while (status_ == RunStatus::optimal && next_objective_) {
-        try {
-            refine();
-        } catch (...) {
-            failed_ = true;
-            throw;
-        }
+    do {
         run_once(stop);
-    }
-    return status_;
+    } while (refine());
+    const Lock lock(mutex_);
+    return complete_ ? RunStatus::optimal : status_;
 }
 
 // Until the root is complete or the run is over.
 void Search::run_once(StopCondition& stop) {
-    status_ = RunStatus::optimal;
-    error_ = nullptr;
-    stopping_ = false;
+    {
+        const Lock lock(mutex_);
+        status_ = RunStatus::optimal;
+        error_ = nullptr;
+        stopping_ = false;
+        if (root_.complete) return;
+    }
     while (workers_.size() < limits_.threads) {
         workers_.push_back(std::make_unique<Worker>(settings_, options_.depth_two_strategy, *objective_,
                                                     options_.kernel, options_.seed + workers_.size() + 1));
@@ -73,17 +71,7 @@ void Search::run_once(StopCondition& stop) {
     }
 
     if (terminal_root()) {
-        if (!root_.complete) {
-            if (root_.expansions >= expansion_limit_)
-                status_ = RunStatus::expansion_limit;
-            else if (stop.reached() || !solve_terminal_root(stop))
-                status_ =
-                    stop.reason() == StopReason::time_limit ? RunStatus::time_limit : RunStatus::interrupted;
-            StopCondition moment(0.03, {});  // a stop should be noticed at once
-            if (!root_.complete) start_greedy(&moment);
-        }
-        const Lock lock(mutex_);
-        add_trace_point();
+        run_terminal_root(stop);
     } else {
         std::vector<JoiningThread> threads;
         const auto guarded = [this](Worker& worker, StopCondition* outer) {
@@ -113,6 +101,21 @@ void Search::run_once(StopCondition& stop) {
         threads.clear();  // joins
         if (error_) std::rethrow_exception(error_);
     }
+}
+
+// A root within the terminal case is one expansion.
+void Search::run_terminal_root(StopCondition& stop) {
+    RunStatus status = RunStatus::expansion_limit;
+    bool solved = false;
+    if (root_.expansions < expansion_limit_) {
+        StopCondition own(&stop, &stopping_);
+        solved = !own.reached() && solve_terminal_root(own);
+        status = stop.reason() == StopReason::time_limit ? RunStatus::time_limit : RunStatus::interrupted;
+    }
+    StopCondition moment(0.03, {});  // a stop should be noticed at once
+    if (!solved) start_greedy(&moment);
+    const Lock lock(mutex_);
+    end_run(status);
 }
 
 // One thread's turns of Alg. 1. The thread that leads looks after the caller's stop condition, `outer`; `own`
@@ -191,8 +194,8 @@ void Search::work(Worker& worker, StopCondition& outer, StopCondition& own, bool
 
 void Search::end_run(RunStatus status) {
     if (!stopping_) {
-        status_ = root_.complete ? RunStatus::optimal : status;
         add_trace_point();
+        status_ = root_.complete ? RunStatus::optimal : status;
     }
     stopping_ = true;
     changed_.notify_all();
@@ -253,11 +256,10 @@ bool Search::improve(Worker& worker, StopCondition& own, Lock& lock) {
     primal_busy_ = false;
     primal_seconds_ += took;
     if (error) std::rethrow_exception(error);
-    if (found && !root_.complete) {
-        take_incumbent(found->objective, found->solution);
-        refresh_bound(root_);
-    }
-    add_trace_point();
+    if (found)
+        take(found->objective, found->solution);
+    else
+        add_trace_point();
     return true;
 }
 

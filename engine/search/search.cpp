@@ -2,27 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numeric>
 #include <stdexcept>
+#include <string>
 
 #include "greedy/greedy.hpp"
-#include "tree/stumps.hpp"
 
 namespace codt {
-
-namespace {
-
-// Whether every leaf holds as much as it must.
-bool holds_enough(const SolutionNode& node, const std::vector<std::uint32_t>& rows, const Dataset& data,
-                  const LeafLimits& limits) {
-    if (node.kind != SolutionNode::Kind::split) return limits.enough(limits.load(rows));
-    const auto parted = data.part(node.split, rows);
-    return holds_enough(*node.left, parted.left, data, limits) &&
-           holds_enough(*node.right, parted.right, data, limits);
-}
-
-}  // namespace
 
 Search::Search(std::shared_ptr<const Dataset> data, std::shared_ptr<const Objective> objective,
                SearchOptions options, StopCondition* stop)
@@ -86,65 +71,18 @@ SubtreeSearch Search::subtree_search() const {
     };
 }
 
-// The CART tree as incumbent. A root that is solved on the spot has no use for it, unless it is stopped.
+// The CART tree as incumbent. A root that is solved on the spot has no use for it, unless it is stopped. Not
+// under the lock, but for refine, before which it was grown.
 void Search::start_greedy(StopCondition* stop) {
     if (!options_.greedy || greedy_started_) return;
     greedy_started_ = true;
     try {
         const GreedyTree greedy =
             grow_greedy(*data_, *objective_, root_.subset, root_.order, root_.budget, settings_, stop);
-        take_incumbent(greedy.objective, greedy.solution);
+        const Lock lock(mutex_);
+        if (!root_.complete) take_incumbent(greedy.objective, greedy.solution);
     } catch (const Stopped&) {  // no time for it: the leaf is the incumbent
     }
-}
-
-void Search::take_incumbent(double objective, const Solution& solution) {
-    if (objective >= root_.incumbent) return;
-    root_.incumbent = objective;
-    root_.solution = solution;
-}
-
-void Search::offer(double objective, const Solution& solution) {
-    if (root_.complete) return;  // what seems to be better is so by rounding
-    take_incumbent(objective, solution);
-    if (!terminal_root()) refresh_bound(root_);
-    root_.lower.allowed = std::min(root_.lower.allowed, root_.incumbent);
-    add_trace_point();
-}
-
-void Search::offer(const Solution& solution) {
-    const TreeRules& rules = options_.rules;
-    const FlatTree tree = read_out(solution, *data_, *objective_, settings_);
-    std::vector<std::uint32_t> depth(tree.split.size(), 0);
-    for (std::size_t i = 0; i < depth.size(); ++i) {
-        if (!tree.split[i]) continue;
-        if (depth[i] == rules.budget.depth)
-            throw std::invalid_argument("the tree is deeper than the depth limit of " +
-                                        std::to_string(rules.budget.depth));
-        for (const std::int32_t child : {tree.left[i], tree.right[i]})
-            depth[static_cast<std::size_t>(child)] = depth[i] + 1;
-    }
-    if (tree.splits() >= rules.budget.leaves)
-        throw std::invalid_argument("the tree has more leaves than the limit of " +
-                                    std::to_string(rules.budget.leaves));
-    std::vector<std::uint32_t> rows(data_->samples());
-    std::iota(rows.begin(), rows.end(), 0u);
-    if (solution->kind == SolutionNode::Kind::split && !holds_enough(*solution, rows, *data_, rules.leaves))
-        throw std::invalid_argument("the tree has a leaf that holds less than the limits on leaves ask for");
-    // Objectives from the leaves up: children come after their parents.
-    std::vector<double> objectives(tree.split.size());
-    for (std::size_t i = objectives.size(); i-- > 0;) {
-        const double leaf = tree.loss[i] / objective_->unit();
-        objectives[i] = leaf;
-        if (!tree.split[i]) continue;
-        objectives[i] = settings_.lambda + objectives[static_cast<std::size_t>(tree.left[i])] +
-                        objectives[static_cast<std::size_t>(tree.right[i])];
-        if (!settings_.allows(leaf, objectives[i]))
-            throw std::invalid_argument(
-                "the tree has a split that lowers the loss by less than the limit of " +
-                std::to_string(rules.min_decrease));
-    }
-    offer(objective_of(*solution, *data_, rows, *objective_, settings_), solution);
 }
 
 double Search::elapsed() const {
@@ -196,6 +134,7 @@ bool Search::terminal_root() const {
 // Makes the present bounds known. While the search goes on they may be off by rounding: what is reported
 // leaves room for that, so that it is valid and moves in one direction only.
 void Search::add_trace_point() {
+    close_by_outside_bound();
     if (root_.complete && !settled_) {
         next_objective_ = better_numbers();
         settled_ = true;
@@ -204,10 +143,13 @@ void Search::add_trace_point() {
     const double unit = objective_->unit();
     double upper = root_.incumbent * unit;
     double lower = std::max(0.0, std::min(root_.lower.allowed, root_.incumbent) - margin()) * unit;
+    lower = std::max(lower, outside_lower());
     if (!tells_apart(root_.incumbent))
         upper = proven || options_.rules.min_decrease > 0 ? real_incumbent().objective
                                                           : (root_.incumbent + margin()) * unit;
     upper = std::min(upper, upper_bound_.load());
+    // In other numbers a tree may seem to be better than was proven, by rounding.
+    if (upper < lower_bound_ && upper >= (1 - wanted_precision) * lower_bound_) upper = lower_bound_;
     // Until the search is complete the proof is not either, by however little.
     lower = proven ? upper : std::max(std::min(lower, std::nextafter(upper, 0.0)), lower_bound_.load());
     lower = std::min(lower, upper);

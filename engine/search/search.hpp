@@ -4,7 +4,7 @@
 // Threads share one search tree. Whatever touches it (selecting, the beginning and the end of an expansion,
 // back-propagation) holds the mutex; what takes time, the subproblems of an expansion, does not. An expansion
 // under way is in the tree already: as an AND node that is held, which no other thread selects and whose
-// bound counts.
+// bound counts. Trees and bounds from outside (knowledge.cpp) come under the mutex as well.
 #pragma once
 
 #include <atomic>
@@ -21,12 +21,14 @@
 #include <vector>
 
 #include "common/memory.hpp"
+#include "common/owned_mutex.hpp"
 #include "common/random.hpp"
 #include "common/stop.hpp"
 #include "data/dataset.hpp"
 #include "objectives/objective.hpp"
 #include "primal/primal.hpp"
 #include "rules/settings.hpp"
+#include "search/knowledge.hpp"
 #include "search/or_node.hpp"
 #include "strategies/strategy.hpp"
 #include "terminal/worker.hpp"
@@ -103,12 +105,18 @@ class Search {
     // search is over.
     RunStatus run(StopCondition& stop, const RunLimits& limits);
 
+    // Knowledge from outside (knowledge.cpp): at any time and from any thread, while the search runs too.
+    //
     // Takes a tree as incumbent if it is better than the present one; its objective is computed from the
     // data. Throws if it is too large, breaks a rule for leaves or splits, or splits where the data have
-    // nothing to separate. Not while the search runs.
+    // nothing to separate.
     void offer(const Solution& solution);
     // Takes a tree as incumbent whose objective on these rows (internal unit) is known.
     void offer(double objective, const Solution& solution);
+    // No tree has a lower objective than `bound` (reported units), as a search has proven that takes for
+    // equal what differs by no more than `tolerance`. Once the incumbent reaches the bound the search is
+    // complete. If the bound is wrong, the first tree that reaches it is called optimal.
+    void raise_lower_bound(double bound, double tolerance);
 
     // These can be read at any time and from any thread, while the search runs too.
     bool complete() const { return complete_; }
@@ -133,15 +141,17 @@ class Search {
 
  private:
     using Slot = Children::Slot;
-    using Lock = std::unique_lock<std::mutex>;
+    using Lock = std::unique_lock<OwnedMutex>;
 
     // Counts the time of a run, or of the first look at the data.
     class Stopwatch {
      public:
         explicit Stopwatch(Search& search) : search_(search) {
+            const Lock lock(search_.mutex_);
             search_.started_ = StopCondition::Clock::now();
         }
         ~Stopwatch() {
+            const Lock lock(search_.mutex_);
             search_.seconds_before_ = search_.elapsed();
             search_.started_.reset();
         }
@@ -176,10 +186,19 @@ class Search {
     bool tells_apart(double objective) const;
     const KeptTree& real_incumbent() const;
     std::shared_ptr<const Objective> better_numbers();
-    void refine();
+    bool refine();
+
+    // knowledge.cpp
+    void take(double objective, const Solution& solution);
+    void take_incumbent(double objective, const Solution& solution);
+    void tell_run();
+    OutsideBound outside_bound() const;
+    double outside_lower() const;
+    void close_by_outside_bound();
 
     // run.cpp
     void run_once(StopCondition& stop);
+    void run_terminal_root(StopCondition& stop);
     void work(Worker& worker, StopCondition& outer, StopCondition& own, bool leads);
     bool may_begin(const Selection& selection) const;
     bool improve(Worker& worker, StopCondition& stop, Lock& lock);
@@ -220,7 +239,6 @@ class Search {
     void start(StopCondition* stop);
     void start_greedy(StopCondition* stop);
     SubtreeSearch subtree_search() const;
-    void take_incumbent(double objective, const Solution& solution);
     bool terminal_root() const;
     void add_trace_point();
 
@@ -245,12 +263,13 @@ class Search {
     double ceiling_ = std::numeric_limits<double>::infinity();  // what the numbers were made for
     mutable KeptTree real_;                                     // see real_incumbent
     mutable Solution real_of_;
+    OutsideBound outside_;
     ScanCounters earlier_counters_;  // of searches with other numbers
     bool failed_ = false;            // an exception left the search tree half changed
 
     // The run under way.
-    mutable std::mutex mutex_;
-    std::condition_variable changed_;
+    mutable OwnedMutex mutex_;
+    std::condition_variable_any changed_;
     std::atomic<bool> stopping_{false};
     RunStatus status_ = RunStatus::optimal;
     std::exception_ptr error_;

@@ -26,8 +26,6 @@ from codt.structure import decision_path, feature_importances
 from codt.tree import Tree
 from codt.validation import Floats, check_features
 
-NOTHING_KNOWN = KnownBound()
-
 
 def forget_fit(estimator: BaseEstimator) -> None:
     """Remove what an earlier fit has left in an estimator."""
@@ -103,16 +101,19 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
         y: ArrayLike,
         importance: Importance,
         initial_tree: object = None,
-        known: KnownBound = NOTHING_KNOWN,
+        known: KnownBound | None = None,
+        *,
+        ends_search: bool = True,
     ) -> Outcome:
         """Run the search and keep what it found.
 
         What an earlier fit found is forgotten first: an estimator never mixes two fits. What other searches have
-        proven of the optimum counts too.
+        proven of the optimum is told to the search before it runs, or only after it: then it counts for what is
+        reported, and the tree is the one that the search finds alone.
         """
         forget_fit(self)
         refuse_booleans({option.name: getattr(self, option.name) for option in ESTIMATOR_OPTIONS})
-        outcome = self._run(X, y, importance, initial_tree, known, perf_counter())
+        outcome = self._run(X, y, importance, initial_tree, known, ends_search, perf_counter())
         # The data have been checked; what is left is to record the number and the names of the features.
         if type(X) is np.ndarray:
             self.n_features_in_ = X.shape[1]
@@ -138,7 +139,8 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
         y: ArrayLike,
         importance: Importance,
         initial_tree: object,
-        known: KnownBound,
+        known: KnownBound | None,
+        ends_search: bool,
         start: float,
     ) -> Outcome:
         limit = seconds_allowed(self.time_limit)
@@ -159,32 +161,30 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
                 if self.on_interrupt == "raise":
                     raise
                 return self._leaf(X, y, importance, "interrupted")
-        running = search
-
-        def proven() -> bool:
-            return known.ends_search and known.reached(running.bounds.upper, running.tolerance)
-
         if self.warm_start:
             self._unfinished = (search, np.asarray(y).copy(), deepcopy(importance), options)
         if initial_tree is not None:
             search.offer(as_tree(initial_tree, search.samples))
+        if known and ends_search:
+            search.raise_lower_bound(*known)
         with live_line(bool(self.verbose)) as show:
             watcher = Watcher(search, self.callback, show) if self.callback or show else None
             try:
-                if not proven():
-                    search.run(
-                        time_limit=time_left(),
-                        max_expansions=self.max_expansions,
-                        gap_limit=self.gap_limit,
-                        n_jobs=self.n_jobs,
-                        poll=_either(proven, watcher) if known.ends_search else watcher,
-                    )
+                search.run(
+                    time_limit=time_left(),
+                    max_expansions=self.max_expansions,
+                    gap_limit=self.gap_limit,
+                    n_jobs=self.n_jobs,
+                    poll=watcher,
+                )
             except KeyboardInterrupt:
                 if self.on_interrupt == "raise":
                     raise
             if watcher:
                 watcher.report_improvements()
-        return Outcome.of(search, known)
+        if known:
+            search.raise_lower_bound(*known)
+        return Outcome.of(search)
 
     def _leaf(self, X: ArrayLike, y: ArrayLike, importance: Importance, stopped_by: str) -> Outcome:
         problem = prepare_problem(self._task, check_features(X), y, importance)
@@ -256,7 +256,3 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
         """The share of each feature in the decrease of Gini impurity or, in regression, of the loss; sums to 1 or 0."""
         check_is_fitted(self)
         return feature_importances(self.tree_, self.n_features_in_)
-
-
-def _either(first: Callable[[], bool], second: Callable[[], bool] | None) -> Callable[[], bool]:
-    return first if second is None else lambda: first() or second()

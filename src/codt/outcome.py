@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from codt.problem import Problem, prepare_problem  # noqa: F401 - the second for the example below
-from codt.proof import KnownBound, settle
+from codt.proof import settle
 from codt.search import Search, absolute_penalty
 from codt.tree import LEAF, Tree
 from codt.validation import Floats
@@ -33,13 +33,12 @@ class Outcome:
     problem: Problem
 
     @classmethod
-    def of(cls, search: Search, known: KnownBound) -> Outcome:
-        """Read a search that has stopped; other searches may have proven a lower bound too."""
+    def of(cls, search: Search) -> Outcome:
+        """Read a search that has stopped."""
         tree = search.incumbent
         # The objective is that of the tree itself; the search's own sum may differ from it by rounding.
         objective = tree.total_loss + search.penalty * tree.n_splits
-        done = search.complete or known.reached(search.bounds.upper, search.tolerance)
-        proven = objective if done else max(search.bounds.lower, known.value)
+        proven = objective if search.complete else search.bounds.lower
         return cls(
             *settle(search.status or "interrupted", proven, objective),
             tree=tree,

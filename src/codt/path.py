@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from codt import _core
 from codt._base import BaseOptimalTree
 from codt._numbers import as_float, shown
 from codt.options import MAX_DEPTH
@@ -186,9 +187,9 @@ class PathSolver:
         if setting in self._solved:
             return self._solved[setting]
         penalty = absolute_penalty(cost, self._problem)
-        bound = KnownBound(self._bounds.at(depth, penalty), self._tolerance, ends_search=True)
+        bound = self._known_bound(depth, penalty)
         start = self._best_known(depth, penalty)
-        known = bound.reached(start.total_loss + penalty * start.n_splits)
+        known = _core.reaches_bound(start.total_loss + penalty * start.n_splits, *bound)
         model = clone(self._estimator).set_params(max_depth=depth, complexity_cost=cost, warm_start=False)
         # Of several optimal trees the known one has the fewest splits; a greedy one shall not come before it.
         model.set_params(greedy_start=self._estimator.greedy_start and not known)
@@ -210,15 +211,19 @@ class PathSolver:
 
         No tree is offered to the search. With whole numbers it ends once its tree reaches what others have proven: a
         search takes no tree that is not better, so this is the tree that it would end with. Sums of floats may still
-        become better by a rounding error, and then another tree that is as good takes the place of the first.
+        become better by a rounding error, and then another tree that is as good takes the place of the first; and a
+        limit on the gap would be reached earlier. There the search hears of the bound when it has ended.
         """
         model = clone(self._estimator).set_params(max_depth=depth, complexity_cost=cost, warm_start=False)
         penalty = absolute_penalty(cost, self._problem)
-        exact = self._problem.objective.whole and penalty == math.floor(penalty)
-        known = KnownBound(self._bounds.at(depth, penalty), self._tolerance, ends_search=exact)
-        self._take_proof(depth, model._fit(self._X, self._y, self._importance, known=known))
+        exact = self._problem.objective.whole and penalty == math.floor(penalty) and not model.gap_limit
+        known = self._known_bound(depth, penalty)
+        self._take_proof(depth, model._fit(self._X, self._y, self._importance, known=known, ends_search=exact))
         self.n_searches += 1
         return model
+
+    def _known_bound(self, depth: int, penalty: float) -> KnownBound:
+        return KnownBound(self._bounds.at(depth, penalty), self._tolerance)
 
     def _take_proof(self, depth: int, outcome: Outcome) -> None:
         """Keep what a search has proven; a bound for other penalties must hold to more than its own precision."""

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-# What a search promises to tell apart, as a part of the objective.
-PRECISION = 1e-9
-
 Status = Literal["optimal", "time-limit", "expansion-limit", "gap-limit", "memory-limit", "interrupted"]
 
 
@@ -27,29 +24,10 @@ class KnownBound(NamedTuple):
         No tree has a lower objective.
     tolerance : float
         What the other searches take for equal: the bound leaves room for it.
-    ends_search : bool
-        Whether the search ends as soon as its tree reaches the bound.
     """
 
-    value: float = 0.0
+    value: float
     tolerance: float = 0.0
-    ends_search: bool = False
-
-    def reached(self, objective: float, tolerance: float = 0.0) -> bool:
-        """Whether a tree with this objective is proven to be optimal, as far as searches tell trees apart.
-
-        Parameters
-        ----------
-        objective : float
-            That of the tree.
-        tolerance : float, default=0.0
-            What its own search takes for equal.
-        """
-        if self.value <= 0:
-            return False
-        slack = min(self.tolerance + tolerance, PRECISION * objective)
-        # Sums in another order are off by a few of their last digits.
-        return objective <= self.value * (1 + 1e-14) + slack
 
 
 def settle(stopped_by: str, lower_bound: float, objective: float) -> Standing:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral
+from numbers import Integral, Real
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -244,14 +244,65 @@ class Search:
     def offer(self, tree: Tree) -> None:
         """Take a tree as incumbent if it is better than the present one.
 
+        Any thread may do so at any time, also while :meth:`run` is under way in another one.
+
         Parameters
         ----------
         tree : Tree
             A tree for these features, no deeper than the depth limit. Only its splits count: its leaves are fitted
             to the data at hand.
+
+        Examples
+        --------
+        >>> from threading import Thread
+        >>> from sklearn.datasets import load_iris
+        >>> from codt import OptimalTreeClassifier, Search
+        >>> X, y = load_iris(return_X_y=True)
+        >>> search = Search(X, y, task="classification", max_depth=3, greedy_start=False)
+        >>> running = Thread(target=search.run)
+        >>> running.start()
+        >>> search.offer(OptimalTreeClassifier(max_depth=2).fit(X, y).tree_)
+        >>> search.bounds.upper <= 6
+        True
+        >>> running.join()
+        >>> search.status, search.loss
+        ('optimal', 1)
         """
         starting = prune_empty_splits(tree, self.problem.samples)
         self._core.offer(*(getattr(starting, name).tolist() for name in (*TEST_COLUMNS, "left", "right")))
+
+    def raise_lower_bound(self, bound: float, tolerance: float = 0.0) -> None:
+        """Take in that no tree has a lower objective than ``bound``, which the search then need not prove itself.
+
+        The search is complete as soon as its incumbent reaches the bound. Any thread may raise it at any time, also
+        while :meth:`run` is under way in another one; of several bounds the highest counts. A bound above the optimum
+        is not noticed: the first tree that reaches it is then called optimal.
+
+        Parameters
+        ----------
+        bound : float
+            A lower bound on the objective, penalties included, in the unit of :attr:`bounds`.
+        tolerance : float, default=0.0
+            The :attr:`tolerance` of the search that has proven the bound: a tree that is above it by no more than what
+            the two searches take for equal, and by no more than a billionth, reaches it.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> search = Search(X, y, task="classification", max_depth=3, strategy="bfs-lb")
+        >>> search.raise_lower_bound(0.5)  # misclassified samples are whole numbers
+        >>> search.bounds.lower
+        1.0
+        >>> search.run()
+        'optimal'
+        >>> search.bounds
+        Bounds(lower=1.0, upper=1.0)
+        """
+        for name, value in (("bound", bound), ("tolerance", tolerance)):
+            if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= as_float(value) < np.inf:
+                raise ValueError(f"{name}={shown(value)}: expected a finite number of at least 0.")
+        self._core.raise_lower_bound(as_float(bound), as_float(tolerance))
 
     def step(self, n_expansions: int = 1) -> Status:
         """Make at most ``n_expansions`` more expansions.
@@ -278,8 +329,8 @@ class Search:
 
     @property
     def status(self) -> Status | None:
-        """Why the last run ended; None before the first one."""
-        return self._status
+        """Why the last run ended; None before the first one, and ``"optimal"`` if the search is complete since."""
+        return "optimal" if self._status and self.complete else self._status
 
     @property
     def complete(self) -> bool:
@@ -289,8 +340,9 @@ class Search:
     @property
     def bounds(self) -> Bounds:
         """The proven lower bound and the incumbent's objective, penalties included; equal once they meet."""
+        lower = self._core.lower_bound  # first: both may move meanwhile, towards each other
         upper = self._core.upper_bound
-        return Bounds(upper if self.complete else self._core.lower_bound, upper)
+        return Bounds(min(lower, upper), upper)
 
     @property
     def tolerance(self) -> float:

@@ -1,0 +1,31 @@
+// A mutex that knows its owner. A function of the user's that is called under it (a heuristic) may come back
+// to what it protects: it is refused, where it would wait for itself for ever.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+namespace codt {
+
+class OwnedMutex {
+ public:
+    void lock() {
+        if (owner_.load(std::memory_order_relaxed) == std::this_thread::get_id())
+            throw std::runtime_error(
+                "the search is waiting for this function; it cannot be asked from within");
+        mutex_.lock();
+        owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    }
+    void unlock() {
+        owner_.store({}, std::memory_order_relaxed);
+        mutex_.unlock();
+    }
+
+ private:
+    std::mutex mutex_;
+    std::atomic<std::thread::id> owner_{};
+};
+
+}  // namespace codt

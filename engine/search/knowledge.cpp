@@ -1,0 +1,172 @@
+// The door for knowledge from outside: trees, and lower bounds that other searches have proven. Any thread
+// may come to it at any time, before, between and during runs; the primal heuristics use it as well. What
+// takes time, the evaluation of a tree, is done outside the lock. What was offered stays where the search
+// begins again with other numbers (refine.cpp): the best tree is its incumbent, and the bound is kept in
+// reported units.
+#include "search/knowledge.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+
+#include "rules/settings.hpp"
+#include "search/search.hpp"
+#include "tree/stumps.hpp"
+
+namespace codt {
+
+namespace {
+
+// Whether every leaf holds as much as it must.
+bool holds_enough(const SolutionNode& node, const std::vector<std::uint32_t>& rows, const Dataset& data,
+                  const LeafLimits& limits) {
+    if (node.kind != SolutionNode::Kind::split) return limits.enough(limits.load(rows));
+    const auto parted = data.part(node.split, rows);
+    return holds_enough(*node.left, parted.left, data, limits) &&
+           holds_enough(*node.right, parted.right, data, limits);
+}
+
+// Throws if `rules`, in reported units, forbid a tree.
+void check_rules(const Solution& solution, const FlatTree& tree, const Dataset& data,
+                 const std::vector<std::uint32_t>& rows, double unit, const SearchSettings& settings,
+                 const TreeRules& rules) {
+    std::vector<std::uint32_t> depth(tree.split.size(), 0);
+    for (std::size_t i = 0; i < depth.size(); ++i) {
+        if (!tree.split[i]) continue;
+        if (depth[i] == rules.budget.depth)
+            throw std::invalid_argument("the tree is deeper than the depth limit of " +
+                                        std::to_string(rules.budget.depth));
+        for (const std::int32_t child : {tree.left[i], tree.right[i]})
+            depth[static_cast<std::size_t>(child)] = depth[i] + 1;
+    }
+    if (tree.splits() >= rules.budget.leaves)
+        throw std::invalid_argument("the tree has more leaves than the limit of " +
+                                    std::to_string(rules.budget.leaves));
+    if (solution->kind == SolutionNode::Kind::split && !holds_enough(*solution, rows, data, rules.leaves))
+        throw std::invalid_argument("the tree has a leaf that holds less than the limits on leaves ask for");
+    // Objectives from the leaves up: children come after their parents.
+    std::vector<double> objectives(tree.split.size());
+    for (std::size_t i = objectives.size(); i-- > 0;) {
+        const double leaf = tree.loss[i] / unit;
+        objectives[i] = leaf;
+        if (!tree.split[i]) continue;
+        objectives[i] = settings.lambda + objectives[static_cast<std::size_t>(tree.left[i])] +
+                        objectives[static_cast<std::size_t>(tree.right[i])];
+        if (!settings.allows(leaf, objectives[i]))
+            throw std::invalid_argument(
+                "the tree has a split that lowers the loss by less than the limit of " +
+                std::to_string(rules.min_decrease));
+    }
+}
+
+void expect_finite(double value, const char* name) {
+    if (!(value >= 0) || !std::isfinite(value))
+        throw std::invalid_argument(std::string(name) + ": expected a finite number of at least 0, got " +
+                                    std::to_string(value));
+}
+
+}  // namespace
+
+bool OutsideBound::reached_by(double objective, double own_tolerance) const {
+    if (lower <= 0) return false;
+    // Sums in another order are off by a few of their last digits.
+    constexpr double last_digits = 1e-14;
+    const double slack = std::min(tolerance + own_tolerance, wanted_precision * objective);
+    return objective <= lower * (1 + last_digits) + slack;
+}
+
+OutsideBound OutsideBound::rounded_up(double unit) const {
+    const double count = lower / unit;
+    // What is meant to be a multiple may be a little above it.
+    return {std::max(std::floor(count), std::ceil(count * (1 - wanted_precision))) * unit, tolerance};
+}
+
+void Search::offer(const Solution& solution) {
+    std::vector<std::uint32_t> rows(data_->samples());
+    std::iota(rows.begin(), rows.end(), 0u);
+    for (;;) {
+        Lock lock(mutex_);
+        const std::shared_ptr<const Objective> objective = objective_;
+        const SearchSettings settings = settings_;
+        lock.unlock();
+        const FlatTree tree = read_out(solution, *data_, *objective, settings);
+        check_rules(solution, tree, *data_, rows, objective->unit(), settings, options_.rules);
+        const double value = objective_of(*solution, *data_, rows, *objective, settings);
+        lock.lock();
+        if (objective_ != objective) continue;  // it has begun again with other numbers
+        // Where numbers do not tell two trees apart, they must not lose the better one.
+        if (!complete_ && !tells_apart(root_.incumbent) && value >= root_.incumbent &&
+            tree.objective(options_.penalty) < real_incumbent().objective)
+            root_.solution = solution;
+        return take(value, solution);
+    }
+}
+
+void Search::offer(double objective, const Solution& solution) {
+    const Lock lock(mutex_);
+    take(objective, solution);
+}
+
+void Search::raise_lower_bound(double bound, double tolerance) {
+    expect_finite(bound, "bound");
+    expect_finite(tolerance, "tolerance");
+    const Lock lock(mutex_);
+    if (bound <= outside_.lower) return;
+    outside_ = {bound, tolerance};
+    tell_run();
+}
+
+// A tree from outside or from a heuristic. Under the lock, as all that follows.
+void Search::take(double objective, const Solution& solution) {
+    if (complete_) return;  // what seems to be better is so by rounding
+    take_incumbent(objective, solution);
+    root_.lower.allowed = std::min(root_.lower.allowed, root_.incumbent);
+    // A root that is complete all the same is waiting for other numbers.
+    if (!root_.complete && !failed_) {
+        if (terminal_root())
+            root_.complete = root_.lower.allowed >= root_.incumbent - settings_.tolerance;
+        else
+            refresh_bound(root_);
+    }
+    tell_run();
+}
+
+void Search::take_incumbent(double objective, const Solution& solution) {
+    if (objective >= root_.incumbent) return;
+    root_.incumbent = objective;
+    root_.solution = solution;
+}
+
+// Makes what is new known, and ends a run that has nothing left to do.
+void Search::tell_run() {
+    add_trace_point();
+    if (root_.complete) end_run(RunStatus::optimal);
+}
+
+// What others have proven. Where nothing is rounded, all objectives are multiples of the unit.
+OutsideBound Search::outside_bound() const {
+    return settings_.whole && margin() == 0 ? outside_.rounded_up(objective_->unit()) : outside_;
+}
+
+// What is reported of it, with room for what rounding may do to the objective of a tree that reaches it.
+double Search::outside_lower() const {
+    const double lower = outside_bound().lower;
+    return lower - std::min(margin() * objective_->unit(), wanted_precision * lower);
+}
+
+// Closes the root if its incumbent is as good as others have proven that a tree can be. There is no need for
+// better numbers then: it is so to the precision that is wanted.
+void Search::close_by_outside_bound() {
+    if (outside_.lower <= 0 || complete_) return;
+    const double objective =
+        tells_apart(root_.incumbent) ? root_.incumbent * objective_->unit() : real_incumbent().objective;
+    const OutsideBound outside = outside_bound();
+    if (!outside.reached_by(objective, tolerance_)) return;
+    root_.complete = settled_ = true;
+    next_objective_ = nullptr;
+    tolerance_ = std::max(tolerance_.load(), objective - outside.lower);
+}
+
+}  // namespace codt
