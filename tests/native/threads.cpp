@@ -1,10 +1,12 @@
-// Many short searches on several threads, read by another one meanwhile and stopped at various moments. Run under
-// ThreadSanitizer, which ends the program at the first race; the objectives are compared with those of one thread.
+// Many short searches on several threads, stopped at various moments; meanwhile others read them, and bring trees and
+// bounds. Run under ThreadSanitizer, which ends the program at the first race; the objectives are compared with those of
+// one thread.
 #include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -21,10 +23,14 @@ struct Problem {
     std::shared_ptr<const Objective> objective;
 };
 
-Problem make_problem(bool classes, std::uint32_t rows, std::uint32_t features, Random& random) {
+// With `far`, some targets are so far from the others that a search begins again with other numbers.
+Problem make_problem(bool classes, bool far, std::uint32_t rows, std::uint32_t features, Random& random) {
     std::vector<double> x(rows * features), y(rows);
     for (double& value : x) value = std::floor(random.uniform() * 40);
     for (double& value : y) value = classes ? std::floor(random.uniform() * 3) : random.uniform();
+    if (far)
+        for (std::uint32_t i = 0; i < rows; ++i)
+            if (x[i * features] < 5) y[i] += 1e9;
     return {std::make_shared<Dataset>(x, rows, features),
             make_objective({}, {.y = y, .classes = classes ? 3u : 0u})};
 }
@@ -47,6 +53,44 @@ void expect(bool condition, const char* what) {
     std::exit(1);
 }
 
+// What the search on one thread has found: its tree, and bounds up to its objective.
+void bring(Search& search, const Search& alone, Random& random) {
+    const double part = random.uniform();
+    if (random.uniform() < 0.3) search.offer(alone.incumbent().solution);
+    if (random.uniform() < 0.1) search.offer(leaf_solution());
+    search.raise_lower_bound((random.uniform() < 0.1 ? 1.0 : part) * alone.upper_bound(), alone.tolerance());
+}
+
+// One search on four threads, first stopped a few times, then to the end.
+void share(Search& shared, const Search& alone, bool knowing, Random& random) {
+    std::atomic<bool> done{false};
+    std::jthread reader([&] {
+        while (!done) {
+            const double lower = shared.lower_bound();
+            expect(lower <= shared.upper_bound() * (1 + 1e-9), "bounds in order");
+            (void)shared.tree();
+            (void)shared.trace();
+        }
+    });
+    std::jthread outsider([&, own = Random(random.next())]() mutable {
+        while (knowing && !done) bring(shared, alone, own);
+    });
+    RunLimits limits;
+    limits.threads = 4;
+    for (int turn = 0; turn < 3; ++turn) {
+        StopCondition soon(0.002 * turn, {});
+        shared.run(soon, limits);
+    }
+    StopCondition end;
+    expect(shared.run(end, limits) == RunStatus::optimal, "four threads end");
+    done = true;
+    reader.join();
+    outsider.join();
+    expect(shared.lower_bound() == shared.upper_bound(), "bounds that meet");
+    expect(std::abs(shared.upper_bound() - alone.upper_bound()) < 1e-9 * (1 + alone.upper_bound()),
+           "the same optimum");
+}
+
 }  // namespace
 
 int main() {
@@ -54,35 +98,19 @@ int main() {
     int searches = 0;
     for (const char* strategy : {"dfs-blossom", "bfs-small-lb", "dfs-random", "lds", "and-or"}) {
         for (const Terminal terminal : {Terminal::depth_two, Terminal::left_right, Terminal::leaf}) {
-            for (const bool classes : {true, false}) {
-                for (const std::uint32_t depth : {3u, 4u}) {
+            for (const char* kind : {"classes", "numbers", "far numbers"}) {
+                for (const std::uint32_t depth : {2u, 3u, 4u}) {
                     const std::uint32_t rows = terminal == Terminal::depth_two ? 60 : 20;
-                    const Problem problem = make_problem(classes, rows, 3, random);
+                    const std::string name = kind;
+                    const Problem problem =
+                        make_problem(name == "classes", name == "far numbers", rows, 3, random);
                     StopCondition never;
                     const auto alone = make_search(problem, strategy, depth, terminal);
                     expect(alone->run(never, {}) == RunStatus::optimal, "one thread ends");
-                    const auto shared = make_search(problem, strategy, depth, terminal);
-                    std::atomic<bool> done{false};
-                    std::jthread reader([&] {
-                        while (!done) {
-                            expect(shared->lower_bound() <= shared->upper_bound() + 1e-9, "bounds in order");
-                            (void)shared->tree();
-                            (void)shared->trace();
-                        }
-                    });
-                    RunLimits limits;
-                    limits.threads = 4;
-                    // First stopped a few times, then to the end.
-                    for (int turn = 0; turn < 3; ++turn) {
-                        StopCondition soon(0.002 * turn, {});
-                        shared->run(soon, limits);
+                    for (const bool knowing : {false, true}) {
+                        share(*make_search(problem, strategy, depth, terminal), *alone, knowing, random);
+                        ++searches;
                     }
-                    StopCondition end;
-                    expect(shared->run(end, limits) == RunStatus::optimal, "four threads end");
-                    done = true;
-                    reader.join();
-                    expect(std::abs(shared->upper_bound() - alone->upper_bound()) < 1e-9, "the same optimum");
-                    ++searches;
                 }
             }
         }
