@@ -39,8 +39,8 @@ def random_settings(rng: np.random.Generator) -> Settings:
         depth_two_strategy=str(rng.choice(STRATEGIES)),
         terminal=str(rng.choice(TERMINALS)),
         kernel=str(rng.choice(KERNELS)),
-        greedy=bool(rng.integers(2)),
-        primal=bool(rng.integers(2)),
+        greedy_start=bool(rng.integers(2)),
+        primal_heuristics=bool(rng.integers(2)),
         threads=int(rng.integers(1, 5)),
         **switches,
     )
@@ -60,7 +60,9 @@ def splits_of(search: Any) -> list[list[Any]]:
 
 def trees_on_the_way(rng: np.random.Generator, instance: WeightedInstance) -> list[list[list[Any]]]:
     """The incumbents of a search from its start to the optimal tree, the last one."""
-    search = make_search(instance, replace(random_settings(rng), threads=1, primal=False, greedy=False))
+    search = make_search(
+        instance, replace(random_settings(rng), threads=1, primal_heuristics=False, greedy_start=False)
+    )
     trees = [splits_of(search)]
     while search.run(max_expansions=1) != "optimal":
         trees.append(splits_of(search))
@@ -210,7 +212,7 @@ def test_a_bound_that_is_the_optimum_ends_the_search_with_the_tree(kind: str) ->
         optimum, best = optimal_objective(instance), trees_on_the_way(rng, instance)[-1]
         if optimum == 0:
             continue
-        settings = replace(random_settings(rng), primal=False, threads=1)
+        settings = replace(random_settings(rng), primal_heuristics=False, threads=1)
         told = f"{settings}\n{instance!r}"
         # The tree first, the bound first, and with a run that finds the tree itself.
         for order in ("tree", "bound", "run"):
