@@ -17,8 +17,8 @@ from importlib.metadata import version as _version
 
 from codt.certificate import Certificate, verify
 from codt.classifier import OptimalTreeClassifier
-from codt.export import from_json
-from codt.interop import from_sklearn, to_sklearn
+from codt.export.json_reader import from_json
+from codt.interop import from_sklearn
 from codt.path import PathPoint, optimal_path
 from codt.path_plot import plot_path
 from codt.pictures import plot_trace, plot_tree, tree_svg
@@ -26,6 +26,7 @@ from codt.progress import Progress
 from codt.regressor import OptimalTreeRegressor
 from codt.search import Search
 from codt.strategy import Heuristic, Strategy, strategies
+from codt.to_scikit_learn import to_sklearn
 from codt.tree import Tree
 from codt.tuning import OptimalTreeClassifierCV, OptimalTreeRegressorCV
 

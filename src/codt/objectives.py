@@ -11,17 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from codt._numbers import as_float
 from codt.options import Option, Task, check_options, constraints, refuse_booleans
 from codt.sums import Fit, Floats, class_sums, exact_sum, fit_means, fit_median, weighted
-
-if TYPE_CHECKING:
-    from codt.tree import Tree
 
 #: What the samples count: all the same; by weights, or with several targets each; by the cost of every prediction.
 Form = Literal["plain", "weighted", "costly"]
@@ -46,6 +43,17 @@ class Samples(NamedTuple):
     weights: Floats | None = None
     costs: Floats | None = None
     n_classes: int = 0
+
+
+class TreeArrays(Protocol):
+    """What :class:`codt.Tree` tells of its nodes, as far as an objective can be guessed from it."""
+
+    task: Task
+    n_samples: NDArray[np.int64]
+    weight: Floats
+    loss: Floats
+    value: Floats
+    label: NDArray[np.int32]
 
 
 class Leaf(NamedTuple):
@@ -135,7 +143,7 @@ class Objective:
     least_target: float | None = None
     power: int = 1
     sklearn: Mapping[str, float] = field(default_factory=dict)
-    fits: Callable[[Tree], bool] = lambda _: True
+    fits: Callable[[TreeArrays], bool] = lambda _: True
     parameters: Mapping[str, float] = field(default_factory=dict)
 
     def bound(self, values: Mapping[str, Any]) -> Objective:
@@ -231,7 +239,7 @@ def find_objective(
     raise ValueError(f"criterion={criterion!r} takes no {'costs' if form == 'costly' else 'weights'}.")
 
 
-def guess_objective(tree: Tree) -> Objective:
+def guess_objective(tree: TreeArrays) -> Objective:
     """Return the objective of a tree that does not name it: the most special one of the task that its losses fit."""
     return next(row for row in OBJECTIVES.values() if row.task == tree.task and row.fits(tree))
 
@@ -296,13 +304,13 @@ def _largest_costs(samples: Samples) -> float:
     return exact_sum(samples.costs.max(axis=1))
 
 
-def _loses_the_others(tree: Tree) -> bool:
+def _loses_the_others(tree: TreeArrays) -> bool:
     """Whether every node loses the weight of the classes that it does not predict."""
-    others = tree.weight - tree.value[np.arange(tree.node_count), tree.label]
+    others = tree.weight - tree.value[np.arange(len(tree.label)), tree.label]
     return bool((np.abs(tree.loss - others) <= 1e-9 * tree.weight).all())
 
 
-def _counts_samples(tree: Tree) -> bool:
+def _counts_samples(tree: TreeArrays) -> bool:
     """Whether every node loses a number of samples. Balanced weights add up to one as well, but not in every class."""
     whole = np.array_equal(tree.value, np.rint(tree.value)) and np.array_equal(tree.weight, tree.n_samples)
     return whole and _loses_the_others(tree)

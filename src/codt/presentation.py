@@ -10,8 +10,8 @@ from codt.export.graphviz import to_graphviz
 from codt.export.json_writer import to_json
 from codt.export.python_source import to_python
 from codt.export.sql import Dialect, to_sql
-from codt.interop import to_sklearn
 from codt.pictures.notebook import fitted_html
+from codt.to_scikit_learn import to_sklearn
 
 
 class PresentationMixin:

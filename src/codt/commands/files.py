@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import typer
 
-from codt.export import from_json
+from codt.export.json_reader import from_json
 from codt.tables import features_and_target, parse_table, refuse_text
 
 

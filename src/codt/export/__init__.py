@@ -1,9 +1,8 @@
-"""A fitted tree in other forms: Graphviz, JSON and back, Python source, SQL."""
+"""A fitted tree in other forms: Graphviz, JSON, Python source, SQL."""
 
 from codt.export.graphviz import to_graphviz
-from codt.export.json_reader import from_json
 from codt.export.json_writer import to_json
 from codt.export.python_source import to_python
 from codt.export.sql import to_sql
 
-__all__ = ["from_json", "to_graphviz", "to_json", "to_python", "to_sql"]
+__all__ = ["to_graphviz", "to_json", "to_python", "to_sql"]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from codt.classifier import OptimalTreeClassifier
 from codt.export.fields import check_fields, check_list, check_number, check_text, check_whole, expected, short
 from codt.export.json_format import (
     DOCUMENT,
@@ -27,6 +28,7 @@ from codt.export.json_format import (
 )
 from codt.objectives import OBJECTIVES, Objective, find_objective
 from codt.proof import settle
+from codt.regressor import OptimalTreeRegressor
 from codt.split import check_columns
 from codt.tree import LEAF, Tree
 
@@ -77,9 +79,6 @@ def _refuse_constant(name: str) -> None:
 
 
 def _model(found: object) -> Any:
-    from codt.classifier import OptimalTreeClassifier  # noqa: PLC0415 - the estimators offer this module's functions
-    from codt.regressor import OptimalTreeRegressor  # noqa: PLC0415
-
     if isinstance(found, dict) and found.get("format") != FORMAT:
         raise expected("format", repr(FORMAT), found.get("format"))
     version = check_whole(found.get("version"), "version", 1, VERSION) if isinstance(found, dict) else VERSION
