@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from benchmarks.synthetic import labels, scores
 from benchmarks.work import SYNTHETIC_FEATURES, synthetic_shape, threads_of
 from codt import OptimalTreeClassifier, OptimalTreeRegressor
-from codt.datasets import list_datasets, load_dataset
+from codt.data.datasets import list_datasets, load_dataset
 from codt.study.machine import engine_build
 
 # A short fit is repeated in the process until that many fits or seconds.

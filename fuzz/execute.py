@@ -245,7 +245,7 @@ def _finished(case: Case, kernel: str) -> codt.Search:
 
 
 def _initial(case: Case, wanted: dict[str, Any]) -> Any:
-    from codt.start import as_tree  # noqa: PLC0415 - the estimators' way from any tree to ours
+    from codt.search.initial_tree import as_tree  # noqa: PLC0415 - the estimators' way from any tree to ours
 
     try:
         start = starting_tree(case.data, wanted)

@@ -94,7 +94,7 @@ FAULTS = (
     ),
     Fault(
         "a wrong weight share",
-        "src/codt/problem.py",
+        "src/codt/problem/problem.py",
         "float(min_weight_fraction_leaf * self.weight)",
         "float(0.5 * min_weight_fraction_leaf * self.weight)",
     ),

@@ -17,7 +17,7 @@ from benchmarks.results import Results
 from benchmarks.runner import Journal, read_records, run_group, run_process
 from benchmarks.sections import write_section
 from benchmarks.work import WORK, Cell
-from codt.datasets import list_datasets
+from codt.data.datasets import list_datasets
 
 TINY = Cell("codt", "synthetic-classification-200", "classification", 2)
 MACHINE = {

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from codt import OptimalTreeClassifier, OptimalTreeRegressor, Search, verify
-from codt.own_data import read_own_file
-from codt.precision import refuse_inseparable_values, refuse_moved_targets, whole_numbers
+from codt.checks.precision import refuse_inseparable_values, refuse_moved_targets, whole_numbers
+from codt.data.own_files import read_own_file
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

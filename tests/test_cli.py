@@ -15,8 +15,8 @@ pytest.importorskip("pandas")
 from typer.testing import CliRunner
 
 from codt import __version__, strategies
-from codt.cli import app
-from codt.datasets import list_datasets
+from codt.command_line.app import app
+from codt.data.datasets import list_datasets
 
 CSV = "height,width,kind\n0,0,same\n0,1,other\n1,0,other\n1,1,same\n"
 

@@ -24,7 +24,7 @@ from sklearn.datasets import load_diabetes, load_iris
 from typer.testing import CliRunner
 
 from codt import from_json
-from codt.cli import app
+from codt.command_line.app import app
 
 
 @pytest.fixture(scope="module")
@@ -274,7 +274,10 @@ def test_progress_is_shown_on_a_terminal_and_ctrl_c_keeps_the_best_tree(folder: 
     hard.to_csv(folder / "hard.csv", index=False)
     arguments = ["fit", str(folder / "hard.csv"), "--target", "y", "--depth", "6", "--time-limit", "120"]
     # Where the suite runs in the background, Ctrl-C is ignored from the start.
-    script = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from codt.cli import app; app()"
+    script = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        " from codt.command_line.app import app; app()"
+    )
     main, other = pty.openpty()
     with subprocess.Popen(
         [sys.executable, "-c", script, *arguments, "--out", str(folder / "hard.json")],

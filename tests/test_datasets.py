@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from codt.datasets import DatasetInfo, dataset_task, list_datasets, load_dataset, measure_dataset
+from codt.data.datasets import DatasetInfo, dataset_task, list_datasets, load_dataset, measure_dataset
 
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache folder, and UCI and OpenML at an address where nobody answers."""
     monkeypatch.setenv("CODT_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr("codt.remote.uci.SITE", "http://127.0.0.1:9")
+    monkeypatch.setattr("codt.data.remote.uci.SITE", "http://127.0.0.1:9")
     for name in ("_DATA_INFO", "_DATA_FEATURES", "_DATA_QUALITIES"):
         monkeypatch.setattr(f"sklearn.datasets._openml.{name}", "http://127.0.0.1:9/{}")
     return tmp_path / "cache"

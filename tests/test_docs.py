@@ -24,12 +24,12 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```", README.read_text(encoding="utf-8")
 
 #: Modules and examples that need a library which is not a dependency of codt itself.
 NEEDS = {
-    "codt.cli": "typer",
-    "codt.commands.files": "pyarrow",
-    "codt.commands.model_commands": "typer",
+    "codt.command_line.app": "typer",
+    "codt.command_line.files": "pyarrow",
+    "codt.command_line.model_commands": "typer",
     "codt.pictures.plotting": "matplotlib",
     "codt.export.sql": "pandas",
-    "codt.path_plot": "matplotlib",
+    "codt.tuning.path_plot": "matplotlib",
 }
 NEEDS |= {example.stem: "matplotlib" for example in EXAMPLES if example.stem.startswith("plot_")}
 
@@ -53,7 +53,13 @@ def test_docstrings(name: str) -> None:
 def test_the_main_classes_have_examples_that_run() -> None:
     with_examples = {
         test.name.rpartition(".")[2]
-        for name in ("codt.classifier", "codt.regressor", "codt.search", "codt.strategy", "codt.tree")
+        for name in (
+            "codt.estimators.classifier",
+            "codt.estimators.regressor",
+            "codt.search.search",
+            "codt.strategy.strategy",
+            "codt.tree.tree",
+        )
         for test in documented(name)
     }
     assert {"OptimalTreeClassifier", "OptimalTreeRegressor", "Search", "Strategy", "Tree"} <= with_examples

@@ -21,8 +21,8 @@ from codt import (
     optimal_path,
     verify,
 )
-from codt._numbers import shown
-from codt.options import ESTIMATOR_OPTIONS, RUN_OPTIONS, SEARCH_OPTIONS
+from codt.checks.numbers import shown
+from codt.options.table import ESTIMATOR_OPTIONS, RUN_OPTIONS, SEARCH_OPTIONS
 
 X = np.random.default_rng(0).normal(size=(24, 2))
 Y = np.arange(24) % 3
@@ -172,7 +172,7 @@ def test_too_many_trees_to_enumerate() -> None:
 
 def test_the_command_line(tmp_path: Any) -> None:
     testing = pytest.importorskip("typer.testing")
-    from codt.cli import app
+    from codt.command_line.app import app
 
     file = tmp_path / "data.csv"
     rows = [f"{a},{b},{y}" for (a, b), y in zip(X, Y, strict=True)]

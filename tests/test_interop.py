@@ -23,7 +23,7 @@ from sklearn.tree import (
 )
 
 from codt import OptimalTreeClassifier, OptimalTreeRegressor, from_json, from_sklearn, to_sklearn
-from codt.split import as_64_bits
+from codt.tree.split import as_64_bits
 
 
 def iris() -> tuple[OptimalTreeClassifier, Any, Any]:

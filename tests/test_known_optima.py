@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from codt import OptimalTreeClassifier, OptimalTreeRegressor
-from codt.datasets import load_dataset
+from codt.data.datasets import load_dataset
 
 pytestmark = pytest.mark.skipif(not os.environ.get("CODT_DATA_DIR"), reason="CODT_DATA_DIR is not set")
 

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from codt import OptimalTreeClassifier, Search
-from codt.limits import memory_in_bytes
+from codt.options.limits import memory_in_bytes
 from tests.support.anytime import ESTIMATORS, check_fit, noise
 
 

@@ -20,8 +20,9 @@ from sklearn.utils._param_validation import Interval
 
 import codt
 from codt import OptimalTreeClassifier, OptimalTreeRegressor, _core, from_json, optimal_path, verify
-from codt.criteria import offer_criteria
-from codt.objectives import (
+from codt.options.table import Option, constraints
+from codt.problem.criteria import offer_criteria
+from codt.problem.objectives import (
     CRITERIA,
     FAMILIES,
     OBJECTIVES,
@@ -31,8 +32,7 @@ from codt.objectives import (
     find_objective,
     register,
 )
-from codt.options import Option, constraints
-from codt.problem import Importance
+from codt.problem.problem import Importance
 from tests.test_bad_input import core_arguments
 
 X = np.array([[1.0], [2.0], [3.0], [4.0], [5.0], [6.0]])

@@ -22,8 +22,16 @@ from codt import (
     Strategy,
     _core,
 )
-from codt._base import BaseOptimalTree
-from codt.options import ESTIMATOR_OPTIONS, OPTIONS, RUN_OPTIONS, SEARCH_OPTIONS, TERMINALS, WATCHING_OPTIONS, Option
+from codt.estimators.base import BaseOptimalTree
+from codt.options.table import (
+    ESTIMATOR_OPTIONS,
+    OPTIONS,
+    RUN_OPTIONS,
+    SEARCH_OPTIONS,
+    TERMINALS,
+    WATCHING_OPTIONS,
+    Option,
+)
 from tests.support.engine import REGISTRY
 
 ROOT = Path(__file__).parent.parent

@@ -18,12 +18,12 @@ import pytest
 
 pd = pytest.importorskip("pandas")
 
-from codt.datasets import DatasetInfo, list_datasets, load_dataset
-from codt.remote import uci
-from codt.remote.content import CHECKSUMS, checksum, counts
-from codt.remote.openml import OpenML
-from codt.remote.sources import SOURCES
-from codt.remote.uci import UCI
+from codt.data.datasets import DatasetInfo, list_datasets, load_dataset
+from codt.data.remote import uci
+from codt.data.remote.content import CHECKSUMS, checksum, counts
+from codt.data.remote.openml import OpenML
+from codt.data.remote.sources import SOURCES
+from codt.data.remote.uci import UCI
 
 
 @pytest.fixture(autouse=True)
@@ -75,7 +75,7 @@ def made_up(monkeypatch: pytest.MonkeyPatch, source: UCI | OpenML) -> tuple[np.n
     random = np.random.default_rng(0)
     X, y = random.permuted(np.tile(np.arange(12.0)[:, None], 3), axis=0), np.arange(12) % 2
     info = DatasetInfo("wilt", "classification", *counts(X, y))
-    monkeypatch.setattr("codt.datasets._TABLE", (info,))
+    monkeypatch.setattr("codt.data.datasets._TABLE", (info,))
     monkeypatch.setitem(CHECKSUMS, "wilt", checksum(X, y, "classification"))
     monkeypatch.setitem(SOURCES, "wilt", (source,))
     monkeypatch.delenv("CODT_DATA_DIR", raising=False)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from codt import OptimalTreeClassifier, Tree, from_json, verify
-from codt.split import (
+from codt.tree.split import (
     GAP_COLUMNS,
     TEST_COLUMNS,
     Split,

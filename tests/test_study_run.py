@@ -21,8 +21,8 @@ from sklearn.tree import DecisionTreeClassifier
 from typer.testing import CliRunner
 
 from codt import OptimalTreeClassifier
-from codt.cli import app
-from codt.datasets import load_dataset
+from codt.command_line.app import app
+from codt.data.datasets import load_dataset
 from codt.study import process
 from codt.study.binary import binary_features
 from codt.study.cells import Cell, cells

@@ -12,7 +12,7 @@ from sklearn.datasets import load_diabetes, load_iris, load_wine
 from typer.testing import CliRunner
 
 from codt import OptimalTreeClassifier, OptimalTreeRegressor, Search, from_json, optimal_path, verify
-from codt.cli import app
+from codt.command_line.app import app
 from tests.support.engine import KERNELS, SWITCHES
 from tests.support.instances import scaled
 

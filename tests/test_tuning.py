@@ -26,8 +26,8 @@ from codt import (
     plot_path,
     verify,
 )
-from codt.path import PathSolver, SizeBounds, _from_the_ends
-from codt.proof import KnownBound
+from codt.search.proof import KnownBound
+from codt.tuning.path import PathSolver, SizeBounds, _from_the_ends
 from tests.support.instances import TASKS, random_instance, scaled
 from tests.support.oracle import Oracle
 

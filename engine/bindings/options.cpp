@@ -33,7 +33,7 @@ Row<SearchRequest> strategy(const std::string& name, Strategy& (*field)(SearchRe
 #define CODT_FIELD(path) +[](SearchRequest& given) -> auto& { return given.path; }
 
 // The option, and its field; numbers have their range. Where Python hands on what its users say, it has the
-// name that it has for them, and all else is computed in src/codt/search.py.
+// name that it has for them, and all else is computed in src/codt/search/search.py.
 const Table<SearchRequest>& search_options() {
     static const Table<SearchRequest> table = {
         text("task", CODT_FIELD(task)),

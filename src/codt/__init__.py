@@ -15,20 +15,20 @@ Examples
 
 from importlib.metadata import version as _version
 
-from codt.certificate import Certificate, verify
-from codt.classifier import OptimalTreeClassifier
-from codt.export.json_reader import from_json
-from codt.interop import from_sklearn
-from codt.path import PathPoint, optimal_path
-from codt.path_plot import plot_path
+from codt.estimators.classifier import OptimalTreeClassifier
+from codt.estimators.regressor import OptimalTreeRegressor
+from codt.export.scikit_learn import to_sklearn
+from codt.loading.json_reader import from_json
+from codt.loading.scikit_learn import from_sklearn
 from codt.pictures import plot_trace, plot_tree, tree_svg
-from codt.progress import Progress
-from codt.regressor import OptimalTreeRegressor
-from codt.search import Search
-from codt.strategy import Heuristic, Strategy, strategies
-from codt.to_scikit_learn import to_sklearn
-from codt.tree import Tree
-from codt.tuning import OptimalTreeClassifierCV, OptimalTreeRegressorCV
+from codt.search.progress import Progress
+from codt.search.search import Search
+from codt.strategy.strategy import Heuristic, Strategy, strategies
+from codt.tree.tree import Tree
+from codt.tuning.cross_validation import OptimalTreeClassifierCV, OptimalTreeRegressorCV
+from codt.tuning.path import PathPoint, optimal_path
+from codt.tuning.path_plot import plot_path
+from codt.verification.certificate import Certificate, verify
 
 __version__ = _version("codt")
 

@@ -8,7 +8,7 @@ _STUDY = {"pyarrow", "psutil", "scipy", "scikit_posthocs", "matplotlib", "jinja2
 def main() -> None:
     """Run the command line, or say what to install if its libraries are missing."""
     try:
-        from codt.cli import app  # noqa: PLC0415 (its libraries are optional)
+        from codt.command_line.app import app  # noqa: PLC0415 (its libraries are optional)
 
         app()
     except ModuleNotFoundError as error:

@@ -7,9 +7,9 @@ from time import perf_counter
 from numpy.typing import ArrayLike
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
-from codt.classifier import OptimalTreeClassifier
-from codt.comparison import cart_loss, report
-from codt.regressor import OptimalTreeRegressor
+from codt.estimators.classifier import OptimalTreeClassifier
+from codt.estimators.regressor import OptimalTreeRegressor
+from codt.verification.comparison import cart_loss, report
 
 
 def main() -> None:

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codt.export.naming import FeatureNames
-from codt.split import Split, conjunction
-from codt.structure import parents
-from codt.tree import Tree
+from codt.tree.nodes import parents
+from codt.tree.split import Split, conjunction
+from codt.tree.tree import Tree
 
 
 def rule(model: Any, node: int) -> list[str]:

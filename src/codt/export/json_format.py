@@ -1,6 +1,6 @@
 """What the writer and the reader of the JSON format agree on; docs/model-format.md describes it."""
 
-from codt.split import GAP_COLUMNS, TEST_COLUMNS
+from codt.tree.split import GAP_COLUMNS, TEST_COLUMNS
 
 FORMAT = "codt-model"
 VERSION = 2  # version 1 has no objective

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from codt.export.json_format import FORMAT, LABEL_TYPES, MOST_LEVELS, RESULT, TREE, VERSION
-from codt.objectives import PARAMETERS, Objective
-from codt.tree import Tree
+from codt.problem.objectives import PARAMETERS, Objective
+from codt.tree.tree import Tree
 
 
 def to_json(model: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from codt.export.naming import FeatureNames, plain_label, predictions
-from codt.tree import LEAF
+from codt.tree.tree import LEAF
 
 # Python reads at most 100 levels of indentation.
 MOST_LEVELS = 90

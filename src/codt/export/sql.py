@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from sklearn.utils.validation import check_is_fitted
 
-from codt._names import unknown_name
+from codt.checks.names import unknown_name
 from codt.export.naming import FeatureNames, plain_label, predictions
-from codt.tree import LEAF
+from codt.tree.tree import LEAF
 
 Dialect = Literal["ansi", "mysql"]
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from codt._names import printable
+from codt.checks.data import Floats
+from codt.checks.names import printable
 from codt.export.naming import FeatureNames, predictions
-from codt.structure import parents
-from codt.tree import LEAF, Tree
-from codt.validation import Floats
+from codt.tree.nodes import parents
+from codt.tree.tree import LEAF, Tree
 
 ELLIPSIS = "…"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from codt.split import at_most
-from codt.validation import Floats
+from codt.checks.data import Floats
+from codt.tree.split import at_most
 
 
 def binary_features(X: Floats) -> NDArray[np.bool_]:

@@ -6,7 +6,7 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass
 
-from codt.datasets import list_datasets
+from codt.data.datasets import list_datasets
 from codt.study.description import Description
 
 

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from codt.datasets import DatasetInfo, list_datasets, measure_dataset
+from codt.data.datasets import DatasetInfo, list_datasets, measure_dataset
 
 app = typer.Typer(help="Rerun the paper's evaluation, or a study of your own.", no_args_is_help=True)
 

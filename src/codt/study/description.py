@@ -28,12 +28,12 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, get_args
 
-from codt._names import unknown_name
-from codt.datasets import list_datasets
-from codt.limits import memory_in_bytes
-from codt.options import MAX_DEPTH, OPTIONS, TERMINALS, Task
-from codt.own_data import is_own_file, split_name
-from codt.strategy import Strategy, strategies
+from codt.checks.names import unknown_name
+from codt.data.datasets import list_datasets
+from codt.data.own_files import is_own_file, split_name
+from codt.options.limits import memory_in_bytes
+from codt.options.table import MAX_DEPTH, OPTIONS, TERMINALS, Task
+from codt.strategy.strategy import Strategy, strategies
 from codt.study.methods import METHODS
 
 if sys.version_info >= (3, 11):
@@ -54,7 +54,7 @@ class Description:
     name, title : str
         What it is called: the name in files, the title in the report.
     datasets : tuple of str
-        Names of :func:`codt.datasets.list_datasets`, or CSV or Parquet files.
+        Names of :func:`codt.data.datasets.list_datasets`, or CSV or Parquet files.
     depths : tuple of int
         The depth limits.
     methods : tuple of str
@@ -233,7 +233,7 @@ def own_strategy(name: str, options: Mapping[str, Any]) -> Strategy:
     >>> own_strategy("mine", {"priority": ["lower-bound"]}).left_right
     'upper-bound'
     """
-    from codt.heuristic import Heuristic  # noqa: PLC0415 (only own strategies need it)
+    from codt.strategy.heuristic import Heuristic  # noqa: PLC0415 (only own strategies need it)
 
     if name in strategies():
         raise ValueError(f"own.{name}: this is the name of a strategy of the paper; choose another.")

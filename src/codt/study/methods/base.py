@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 from numpy.typing import NDArray
 
-from codt.objectives import Samples, find_objective
-from codt.options import Task
-from codt.strategy import Strategy
-from codt.validation import Floats
+from codt.checks.data import Floats
+from codt.options.table import Task
+from codt.problem.objectives import Samples, find_objective
+from codt.strategy.strategy import Strategy
 
 #: How a fit may end by itself; "heuristic" is for methods that do not aim at a proof.
 FitStatus = Literal["optimal", "heuristic", "time-limit", "memory-limit"]

@@ -1,0 +1,162 @@
+"""The commands that take a model: predict, show, verify and explain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from io import StringIO
+from pathlib import Path
+from typing import Annotated, Any
+
+import pandas as pd
+import typer
+
+from codt.command_line.files import (
+    check_place,
+    features_of,
+    read_model,
+    read_model_and_table,
+    target_and_rest,
+    write_text,
+)
+from codt.explain.page import explanation_page
+from codt.pictures.svg import tree_svg
+from codt.verification.certificate import verify as verify_model
+
+Model = Annotated[Path, typer.Argument(help="A model that codt fit --out wrote; - for standard input.")]
+Data = Annotated[Path, typer.Argument(help="A CSV file with a header, or a Parquet file; - for standard input.")]
+Out = Annotated[Path | None, typer.Option(help="Where to write; standard output if not given.")]
+Target = Annotated[str, typer.Option(help="The column that holds the true labels or numbers.")]
+
+WRONG = 1  # the exit code of a verification that fails
+
+
+def predict(
+    model: Model,
+    data: Data,
+    out: Out = None,
+    proba: Annotated[bool, typer.Option(help="The share of every class instead of the class.")] = False,
+) -> None:
+    """Predict every row of a table.
+
+    The result is CSV, one row for each. Columns that the model does not know are not looked at.
+    """
+    fitted, table = read_model_and_table(model, data)
+    X = features_of(fitted, table, data)
+    if proba and fitted.tree_.task == "regression":
+        raise typer.BadParameter("a regression tree has no probabilities", param_hint="--proba")
+    try:
+        if proba:
+            result = pd.DataFrame(fitted.predict_proba(X), columns=[str(name) for name in fitted.classes_])
+        else:
+            result = pd.DataFrame({"prediction": fitted.predict(X)})
+    except (ValueError, TypeError) as error:
+        raise typer.BadParameter(f"{data}: {error}") from error
+    buffer = StringIO()
+    result.to_csv(buffer, index=False)
+    write_text(out, buffer.getvalue())
+
+
+class Form(str, Enum):
+    """What a tree can be shown as."""
+
+    text = "text"
+    python = "python"
+    sql = "sql"
+    graphviz = "graphviz"
+    svg = "svg"
+
+
+def show(
+    model: Model,
+    out: Out = None,
+    form: Annotated[Form, typer.Option("--as", help="What to show the tree as.")] = Form.text,
+) -> None:
+    """Show the tree of a model.
+
+    As text with what is proven, or as Python, SQL, Graphviz or SVG.
+    """
+    fitted = read_model(model)
+    try:
+        write_text(out, _shown(fitted, form))
+    except (ValueError, TypeError) as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+def _shown(fitted: Any, form: Form) -> str:
+    if form is Form.text:
+        return f"{fitted.export_text()}\n\n{fitted._summary()}"
+    if form is Form.svg:
+        return tree_svg(fitted)
+    return str(getattr(fitted, f"to_{form.value}")())
+
+
+def verify(
+    model: Model,
+    data: Data,
+    target: Target,
+    enumerate_trees: Annotated[
+        bool, typer.Option("--enumerate", help="Also find the optimum by trying every tree; for small data only.")
+    ] = False,
+) -> None:
+    """Check a model against its data.
+
+    The loss is computed from the tree and the data alone, and all that the model claims is compared with it. The exit
+    code is 0 if everything fits and 1 if something does not.
+    """
+    fitted, table = read_model_and_table(model, data)
+    X, y = target_and_rest(table, target, data)
+    try:
+        certificate = verify_model(fitted, features_of(fitted, X, data), y, enumerate_trees=enumerate_trees)
+    except (ValueError, TypeError) as error:
+        raise typer.BadParameter(f"{data}: {error}") from error
+    print(certificate)
+    if not certificate.ok:
+        raise typer.Exit(WRONG)
+
+
+def explain(
+    model: Model,
+    data: Data,
+    target: Target,
+    out: Annotated[Path, typer.Option(help="The page to write; - for standard output.")] = Path("tree.html"),
+) -> None:
+    """Write a page that explains a model.
+
+    It is one file of HTML, to be opened in a browser; no server or network is needed. It shows the tree, to be folded
+    and unfolded, the rule and the samples of every node, how the search went, and the tree that CART finds for the
+    same data beside it.
+    """
+    check_place(out)
+    fitted, table = read_model_and_table(model, data)
+    X, y = target_and_rest(table, target, data)
+    try:
+        page = explanation_page(fitted, features_of(fitted, X, data), y, target_name=target)
+    except (ValueError, TypeError) as error:
+        raise typer.BadParameter(f"{data}: {error}") from error
+    write_text(out, page)
+    if str(out) != "-":
+        typer.echo(f"written: {out}", err=True)
+
+
+# The commands with examples of each, for the help.
+COMMANDS: dict[Callable[..., None], tuple[str, ...]] = {
+    predict: (
+        "codt predict model.json new.csv",
+        "codt predict model.json new.parquet --out predictions.csv",
+        "codt predict model.json new.csv --proba | head",
+    ),
+    show: (
+        "codt show model.json",
+        "codt show model.json --as sql",
+        "codt show model.json --as svg --out tree.svg",
+    ),
+    verify: (
+        "codt verify model.json data.csv --target y",
+        "codt verify model.json small.csv --target y --enumerate",
+    ),
+    explain: (
+        "codt explain model.json data.csv --target y",
+        "codt explain model.json data.csv --target y --out page.html",
+    ),
+}

@@ -1,0 +1,258 @@
+"""What the two estimators have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from time import perf_counter
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from codt.checks.data import Floats, check_features
+from codt.estimators.outcome import Outcome, leaf_outcome
+from codt.estimators.presentation import PresentationMixin
+from codt.options.limits import count_threads, seconds_allowed
+from codt.options.table import ESTIMATOR_OPTIONS, SEARCH_OPTIONS, Task, check_options, constraints, refuse_booleans
+from codt.problem.problem import Importance, prepare_problem
+from codt.search.initial_tree import as_tree
+from codt.search.progress import Progress, Watcher, live_line
+from codt.search.proof import KnownBound
+from codt.search.search import Search
+from codt.strategy.strategy import Strategy
+from codt.tree.nodes import decision_path, feature_importances
+from codt.tree.tree import Tree
+
+
+def forget_fit(estimator: BaseEstimator) -> None:
+    """Remove what an earlier fit has left in an estimator."""
+    for name in [name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")]:
+        delattr(estimator, name)
+
+
+class BaseOptimalTree(PresentationMixin, BaseEstimator):
+    """Parameters, fitting and reporting for both tasks."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(ESTIMATOR_OPTIONS)
+    _task: ClassVar[Task]
+
+    max_depth: int
+    complexity_cost: float
+    min_samples_leaf: float
+    min_weight_fraction_leaf: float
+    max_leaf_nodes: int | None
+    min_loss_decrease: float
+    strategy: str | Strategy
+    terminal: str
+    depth_two_strategy: str | Strategy
+    greedy_start: bool
+    primal_heuristics: bool
+    clustering_bound: bool
+    neighborhood_pruning: bool
+    interval_shrinking: bool
+    sub_interval_pruning: bool
+    time_limit: float | None
+    max_expansions: int | None
+    gap_limit: float
+    n_jobs: int | None
+    memory_limit: float | str | None
+    on_interrupt: str
+    callback: Callable[[Progress], object] | None
+    warm_start: bool
+    random_state: int | np.random.RandomState | None
+    verbose: int
+
+    tree_: Tree
+    loss_: float
+    classes_: NDArray[Any]
+    objective_: float
+    penalty_: float
+    lower_bound_: float
+    gap_: float
+    status_: str
+    n_expansions_: int
+    trace_: Floats
+    search_stats_: dict[str, int]
+    n_features_in_: int
+
+    # scikit-learn, type checkers and readers look at the constructors' signatures, so the estimators spell them out. To
+    # keep every parameter under its name takes no further list; type checkers have the one above.
+    def _keep(self, parameters: Mapping[str, object]) -> None:
+        """Keep the parameters of the constructor, which hands over its local variables."""
+        for name, value in parameters.items():
+            if name in self._parameter_constraints:
+                setattr(self, name, value)
+
+    def _validate_params(self) -> None:
+        # As scikit-learn does, which reads the constructor's signature every time: that takes longer than some fits.
+        values = {name: getattr(self, name) for name in self._parameter_constraints if hasattr(self, name)}
+        check_options(self._parameter_constraints, values, type(self).__name__)
+
+    def _importance(self, sample_weight: ArrayLike | None = None, sample_costs: ArrayLike | None = None) -> Importance:
+        """Return what the samples count, by the options and by what fit is given."""
+        raise NotImplementedError
+
+    def _fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        importance: Importance,
+        initial_tree: object = None,
+        known: KnownBound | None = None,
+        *,
+        ends_search: bool = True,
+    ) -> Outcome:
+        """Run the search and keep what it found.
+
+        What an earlier fit found is forgotten first: an estimator never mixes two fits. What other searches have
+        proven of the optimum is told to the search before it runs, or only after it: then it counts for what is
+        reported, and the tree is the one that the search finds alone.
+        """
+        forget_fit(self)
+        refuse_booleans({option.name: getattr(self, option.name) for option in ESTIMATOR_OPTIONS})
+        outcome = self._run(X, y, importance, initial_tree, known, ends_search, perf_counter())
+        # The data have been checked; what is left is to record the number and the names of the features.
+        if type(X) is np.ndarray:
+            self.n_features_in_ = X.shape[1]
+        else:
+            validate_data(self, X, skip_check_array=True)
+        self.tree_ = outcome.tree
+        self.loss_ = outcome.problem.objective.reported(self.tree_.total_loss)
+        self.penalty_ = outcome.penalty
+        self.objective_ = outcome.objective
+        self.status_, self.lower_bound_, self.gap_ = outcome.status, outcome.lower_bound, outcome.gap
+        self.n_expansions_ = outcome.n_expansions
+        self.trace_ = outcome.trace
+        self.search_stats_ = outcome.stats
+        if self._task == "classification":
+            self.classes_ = outcome.problem.classes
+        if self.verbose:
+            print(self._summary())
+        return outcome
+
+    def _run(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        importance: Importance,
+        initial_tree: object,
+        known: KnownBound | None,
+        ends_search: bool,
+        start: float,
+    ) -> Outcome:
+        limit = seconds_allowed(self.time_limit)
+
+        def time_left() -> float | None:
+            # The first look at the data is part of the time.
+            return None if limit is None else max(0.0, limit - (perf_counter() - start))
+
+        options = {option.name: getattr(self, option.name) for option in SEARCH_OPTIONS}
+        search = self._continued(X, y, importance, options)
+        if search is None:
+            count_threads(self.n_jobs)  # refused before any work is done
+            try:
+                search = Search(X, y, task=self._task, time_limit=time_left(), **importance.arguments(), **options)
+            except TimeoutError:
+                return self._leaf(X, y, importance, "time-limit")
+            except KeyboardInterrupt:
+                if self.on_interrupt == "raise":
+                    raise
+                return self._leaf(X, y, importance, "interrupted")
+        if self.warm_start:
+            self._unfinished = (search, np.asarray(y).copy(), deepcopy(importance), options)
+        if initial_tree is not None:
+            search.offer(as_tree(initial_tree, search.samples))
+        if known and ends_search:
+            search.raise_lower_bound(*known)
+        with live_line(bool(self.verbose)) as show:
+            watcher = Watcher(search, self.callback, show) if self.callback or show else None
+            try:
+                search.run(
+                    time_limit=time_left(),
+                    max_expansions=self.max_expansions,
+                    gap_limit=self.gap_limit,
+                    n_jobs=self.n_jobs,
+                    poll=watcher,
+                )
+            except KeyboardInterrupt:
+                if self.on_interrupt == "raise":
+                    raise
+            if watcher:
+                watcher.report_improvements()
+        if known:
+            search.raise_lower_bound(*known)
+        return Outcome.of(search)
+
+    def _leaf(self, X: ArrayLike, y: ArrayLike, importance: Importance, stopped_by: str) -> Outcome:
+        problem = prepare_problem(self._task, check_features(X), y, importance)
+        return leaf_outcome(problem, stopped_by, self.complexity_cost)
+
+    def _continued(self, X: ArrayLike, y: ArrayLike, importance: Importance, options: dict[str, Any]) -> Search | None:
+        """Return the search of the last fit, if this one is to go on with it."""
+        search: Search | None
+        seen: Any
+        counted: Any
+        search, seen, counted, used = getattr(self, "_unfinished", (None, None, None, None))
+        self.__dict__.pop("_unfinished", None)
+        if not self.warm_start or search is None or used != options:
+            return None
+        same = np.array_equal(search.given_samples, check_features(X)) and np.array_equal(seen, np.asarray(y))
+        return search if same and importance.same_as(counted) else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())
+        state.pop("_unfinished", None)  # a search cannot leave its process
+        return state
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "tree_")
+
+    def _summary(self) -> str:
+        return (
+            f"[{type(self).__name__}] {self.status_}: objective {self.objective_:g},"
+            f" lower bound {self.lower_bound_:g}, gap {self.gap_:.2%}, {self.n_expansions_} expansions,"
+            f" {self.tree_.n_leaves} leaves"
+        )
+
+    def apply(self, X: ArrayLike) -> NDArray[np.intp]:
+        """Return the index in ``tree_`` of the leaf that each sample reaches.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        """
+        check_is_fitted(self)
+        samples = check_features(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return self.tree_.apply(samples)
+
+    def decision_path(self, X: ArrayLike) -> Any:
+        """Return which nodes of ``tree_`` each sample passes, as a sparse matrix of zeros and ones.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        """
+        leaves = self.apply(X)
+        return decision_path(self.tree_, leaves)
+
+    def get_depth(self) -> int:
+        """Return the depth of ``tree_``: the largest number of tests between the root and a leaf."""
+        check_is_fitted(self)
+        return self.tree_.depth
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves of ``tree_``."""
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """The share of each feature in the decrease of Gini impurity or, in regression, of the loss; sums to 1 or 0."""
+        check_is_fitted(self)
+        return feature_importances(self.tree_, self.n_features_in_)

@@ -1,0 +1,186 @@
+"""The optimal classification tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.utils._param_validation import StrOptions
+
+from codt.checks.data import Floats
+from codt.estimators.base import BaseOptimalTree
+from codt.options.table import ESTIMATOR_OPTIONS, Task, document_options
+from codt.problem.problem import ClassWeight, Importance
+from codt.search.progress import Progress
+from codt.strategy.strategy import Strategy
+
+
+@document_options(*ESTIMATOR_OPTIONS)
+class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
+    """A classification tree with provably the fewest misclassified training samples at its depth.
+
+    Parameters
+    ----------
+    {options}
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, which multiply those of their samples; a class that is not named has weight 1.
+        "balanced" gives all classes the same total weight.
+    cost_matrix : array-like of shape (n_classes, n_classes) or None, default=None
+        What a prediction costs: rows are true classes, columns predicted ones, in the order of ``classes_``; numbers
+        of at least 0, multiplied by the weights. The tree then minimises the total cost. None: every error costs 1.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The best tree found: nodes with feature, threshold, class counts, number of samples and loss.
+    loss_ : int or float
+        The number of misclassified training samples; with weights or costs, their total weight or cost.
+    objective_ : float
+        The loss plus the penalties for branching nodes.
+    penalty_ : float
+        The absolute penalty for a branching node: ``complexity_cost`` times the number of samples (with weights,
+        their total weight; with costs, the sum of every sample's largest cost).
+    lower_bound_ : float
+        No tree within the limits has an objective below this.
+    gap_ : float
+        ``(objective_ - lower_bound_) / objective_``; 0 if the tree is proven to be optimal.
+    status_ : str
+        ``"optimal"``, or why the search ended early: ``"time-limit"``, ``"expansion-limit"``, ``"gap-limit"``,
+        ``"memory-limit"``, ``"interrupted"``.
+    n_expansions_ : int
+        The number of expansions of the search.
+    trace_ : ndarray of shape (n_changes, 4)
+        One row for every change of a bound: seconds, expansions, lower bound, upper bound.
+    search_stats_ : dict
+        Counters of the work done.
+    classes_ : ndarray
+        The labels, sorted.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of str
+        The names of the features; only if ``X`` was a data frame with names.
+
+    Notes
+    -----
+    Ctrl-C during ``fit`` stops the search and raises ``KeyboardInterrupt``; the estimator then keeps nothing, unless
+    ``on_interrupt="keep"``. A search that a limit ended keeps the best tree found; see also :class:`codt.Search`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = OptimalTreeClassifier(max_depth=2).fit(X, y)
+    >>> model.loss_, model.status_
+    (6, 'optimal')
+    >>> model.predict([[5.0, 3.5, 1.5, 0.2]])
+    array([0])
+    """
+
+    _task: ClassVar[Task] = "classification"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseOptimalTree._parameter_constraints,
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "cost_matrix": ["array-like", None],
+    }
+
+    classes_: NDArray[Any]
+
+    def __init__(
+        self,
+        *,
+        max_depth: int = 3,
+        complexity_cost: float = 0.0,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_leaf_nodes: int | None = None,
+        min_loss_decrease: float = 0.0,
+        strategy: str | Strategy = "dfs-blossom",
+        terminal: str = "depth-two",
+        depth_two_strategy: str | Strategy = "dfs-blossom",
+        greedy_start: bool = True,
+        primal_heuristics: bool = True,
+        clustering_bound: bool = True,
+        neighborhood_pruning: bool = True,
+        interval_shrinking: bool = True,
+        sub_interval_pruning: bool = True,
+        time_limit: float | None = None,
+        max_expansions: int | None = None,
+        gap_limit: float = 0.0,
+        n_jobs: int | None = 1,
+        memory_limit: float | str | None = None,
+        on_interrupt: str = "raise",
+        callback: Callable[[Progress], object] | None = None,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        class_weight: ClassWeight = None,
+        cost_matrix: ArrayLike | None = None,
+    ) -> None:
+        self._keep(locals())
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        sample_costs: ArrayLike | None = None,
+        initial_tree: object = None,
+    ) -> OptimalTreeClassifier:
+        """Find the optimal tree.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples; numbers, without NaN or infinity.
+        y : array-like of shape (n_samples,)
+            Their labels: numbers or strings.
+        sample_weight : array-like of shape (n_samples,), optional
+            What every sample counts: numbers of at least 0. A weight of 2 is the same as a repeated row, a weight of
+            0 the same as a row that is left out.
+        sample_costs : array-like of shape (n_samples, n_classes), optional
+            What predicting each class (in the order of ``classes_``) would cost for every sample: numbers of at
+            least 0, multiplied by the weights. Instead of ``cost_matrix``.
+        initial_tree : Tree, fitted codt estimator or fitted scikit-learn tree, optional
+            A tree to start from, no deeper than ``max_depth``: the first incumbent, if it is better than the greedy
+            tree. Its leaves are fitted anew.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        self._fit(X, y, self._importance(sample_weight, sample_costs), initial_tree)
+        return self
+
+    def _importance(self, sample_weight: ArrayLike | None = None, sample_costs: ArrayLike | None = None) -> Importance:
+        return Importance(sample_weight, self.class_weight, self.cost_matrix, sample_costs)
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the class of lowest cost, the most frequent one unless errors differ in cost, of each sample's leaf.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        """
+        leaves = self.apply(X)
+        predicted: NDArray[Any] = self.classes_[self.tree_.label[leaves]]
+        return predicted
+
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        """Return the share of each class, by weight, in the leaf that each sample reaches.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        """
+        leaves = self.apply(X)
+        counts = self.tree_.value[leaves]
+        shares: Floats = counts / counts.sum(axis=1, keepdims=True)
+        return shares

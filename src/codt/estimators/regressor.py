@@ -1,0 +1,172 @@
+"""The optimal regression tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import RegressorMixin, _fit_context
+from sklearn.utils._param_validation import StrOptions
+
+from codt.checks.data import Floats
+from codt.estimators.base import BaseOptimalTree
+from codt.options.table import ESTIMATOR_OPTIONS, Task, constraints, document_options
+from codt.problem.criteria import all_parameters, offer_criteria
+from codt.problem.objectives import CRITERIA, PARAMETERS
+from codt.problem.problem import Importance
+from codt.search.progress import Progress
+from codt.strategy.strategy import Strategy
+
+
+@offer_criteria
+@document_options(*ESTIMATOR_OPTIONS)
+class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
+    """A regression tree with provably the lowest sum of squared (or absolute) training errors at its depth.
+
+    Parameters
+    ----------
+    {options}
+    {criteria}
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The best tree found: nodes with feature, threshold, mean (or median), number of samples and loss.
+    loss_ : float
+        The sum of errors on the training samples, weighted if they have weights.
+    objective_ : float
+        The loss plus the penalties for branching nodes.
+    penalty_ : float
+        The absolute penalty for a branching node: ``complexity_cost`` times the sum of errors of the best constant
+        prediction.
+    lower_bound_ : float
+        No tree within the limits has an objective below this.
+    gap_ : float
+        ``(objective_ - lower_bound_) / objective_``; 0 if the tree is proven to be optimal.
+    status_ : str
+        ``"optimal"``, or why the search ended early: ``"time-limit"``, ``"expansion-limit"``, ``"gap-limit"``,
+        ``"memory-limit"``, ``"interrupted"``.
+    n_expansions_ : int
+        The number of expansions of the search.
+    trace_ : ndarray of shape (n_changes, 4)
+        One row for every change of a bound: seconds, expansions, lower bound, upper bound.
+    search_stats_ : dict
+        Counters of the work done.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of str
+        The names of the features; only if ``X`` was a data frame with names.
+
+    Notes
+    -----
+    Ctrl-C during ``fit`` stops the search and raises ``KeyboardInterrupt``; the estimator then keeps nothing, unless
+    ``on_interrupt="keep"``. A search that a limit ended keeps the best tree found; see also :class:`codt.Search`.
+
+    Examples
+    --------
+    >>> X = [[1.0], [2.0], [3.0], [4.0]]
+    >>> y = [0.0, 0.0, 1.0, 5.0]
+    >>> model = OptimalTreeRegressor(max_depth=1).fit(X, y)
+    >>> round(model.loss_, 4), model.status_
+    (0.6667, 'optimal')
+    >>> model.predict([[10.0]])
+    array([5.])
+    """
+
+    _task: ClassVar[Task] = "regression"
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseOptimalTree._parameter_constraints,
+        "criterion": [StrOptions(CRITERIA["regression"].keys())],
+        **constraints(PARAMETERS.values()),
+    }
+
+    def __init__(
+        self,
+        *,
+        max_depth: int = 3,
+        complexity_cost: float = 0.0,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_leaf_nodes: int | None = None,
+        min_loss_decrease: float = 0.0,
+        strategy: str | Strategy = "dfs-blossom",
+        terminal: str = "depth-two",
+        depth_two_strategy: str | Strategy = "dfs-blossom",
+        greedy_start: bool = True,
+        primal_heuristics: bool = True,
+        clustering_bound: bool = True,
+        neighborhood_pruning: bool = True,
+        interval_shrinking: bool = True,
+        sub_interval_pruning: bool = True,
+        time_limit: float | None = None,
+        max_expansions: int | None = None,
+        gap_limit: float = 0.0,
+        n_jobs: int | None = 1,
+        memory_limit: float | str | None = None,
+        on_interrupt: str = "raise",
+        callback: Callable[[Progress], object] | None = None,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        criterion: str = "squared_error",
+        **parameters: float,
+    ) -> None:
+        self._keep(locals() | all_parameters(parameters, type(self).__name__))
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        initial_tree: object = None,
+    ) -> OptimalTreeRegressor:
+        """Find the optimal tree.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples; numbers, without NaN or infinity.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The numbers to predict. With several columns the squared errors of all of them are summed.
+        sample_weight : array-like of shape (n_samples,), optional
+            What every sample counts: numbers of at least 0. A weight of 2 is the same as a repeated row, a weight of
+            0 the same as a row that is left out.
+        initial_tree : Tree, fitted codt estimator or fitted scikit-learn tree, optional
+            A tree to start from, no deeper than ``max_depth``: the first incumbent, if it is better than the greedy
+            tree. Its leaves are fitted anew.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        self._fit(X, y, self._importance(sample_weight), initial_tree)
+        return self
+
+    def _importance(self, sample_weight: ArrayLike | None = None, sample_costs: ArrayLike | None = None) -> Importance:
+        parameters = {name: getattr(self, name) for name in PARAMETERS}
+        return Importance(sample_weight, sample_costs=sample_costs, criterion=self.criterion, parameters=parameters)
+
+    def predict(self, X: ArrayLike) -> Floats:
+        """Return the mean or median of the leaf that each sample reaches: one number, or one for each column of ``y``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        """
+        leaves = self.apply(X)
+        means = self.tree_.value
+        predicted: Floats = means[leaves] if means.shape[1] > 1 else means[leaves, 0]
+        return predicted
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        objective = CRITERIA["regression"].get(str(self.criterion))
+        tags.target_tags.multi_output = objective is not None and objective.several_targets
+        return tags

@@ -1,0 +1,134 @@
+"""Estimators made of trees of scikit-learn.
+
+scikit-learn rounds samples to 32-bit floats before it compares them; codt compares 64-bit floats. Thresholds are moved
+to where the two agree on every sample there is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from codt.estimators.classifier import OptimalTreeClassifier
+from codt.estimators.regressor import OptimalTreeRegressor
+from codt.options.table import MAX_DEPTH
+from codt.problem.objectives import CRITERIA, Objective
+from codt.search.proof import settle
+from codt.tree.split import splits_of_sklearn
+from codt.tree.tree import LEAF, Tree
+
+
+def _objective_of(model: Any) -> Objective:
+    """Return what a regression tree of scikit-learn was fitted to."""
+    known = CRITERIA["regression"]
+    for objective in known.values():
+        if model.criterion in objective.sklearn and (model.n_outputs_ == 1 or objective.several_targets):
+            return objective
+    wanted = [f"{name!r}{'' if row.several_targets else ' with one output'}" for name, row in known.items()]
+    raise ValueError(
+        f"model={model!r}: criterion={model.criterion!r}, {model.n_outputs_} outputs; expected {' or '.join(wanted)}."
+    )
+
+
+def from_sklearn(model: Any) -> OptimalTreeClassifier | OptimalTreeRegressor:
+    """Return a fitted codt estimator with the tree of a fitted scikit-learn estimator.
+
+    The two predict the same for every sample without NaN. Nothing is proven of the tree: ``status_`` is ``"imported"``
+    and ``lower_bound_`` is 0, unless the tree has no loss at all.
+
+    Parameters
+    ----------
+    model : DecisionTreeClassifier or DecisionTreeRegressor
+        A fitted tree. A classification tree must have one output, a regression tree must have been fitted with squared
+        error, or with absolute error and one output.
+
+    Returns
+    -------
+    estimator : OptimalTreeClassifier or OptimalTreeRegressor
+        With the tree's depth as ``max_depth``, and all attributes of a fitted estimator.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> cart = DecisionTreeClassifier(max_depth=1).fit([[1], [2], [5]], ["a", "a", "b"])
+    >>> model = from_sklearn(cart)
+    >>> model.predict([[3], [4]]).tolist(), model.loss_
+    (['a', 'b'], 0)
+    """
+    from sklearn.tree import BaseDecisionTree  # noqa: PLC0415 - slow to import
+
+    if not isinstance(model, BaseDecisionTree):
+        raise TypeError(f"model={model!r}: expected a decision tree of scikit-learn.")
+    check_is_fitted(model)
+    classification = hasattr(model, "classes_")
+    if classification and model.n_outputs_ != 1:
+        raise ValueError(f"model={model!r} has {model.n_outputs_} outputs; expected one in classification.")
+    objective = None if classification else _objective_of(model)
+    tree = _tree_from(model.tree_, objective, 1.0 if objective is None else objective.sklearn[model.criterion])
+    depth = min(tree.depth, MAX_DEPTH)
+    estimator: Any
+    if objective is None:
+        estimator = OptimalTreeClassifier(max_depth=depth)
+    else:
+        parameters: dict[str, Any] = dict(objective.parameters)
+        estimator = OptimalTreeRegressor(max_depth=depth, criterion=objective.criterion, **parameters)
+    estimator.tree_ = tree
+    estimator.n_features_in_ = int(model.n_features_in_)
+    if hasattr(model, "feature_names_in_"):
+        estimator.feature_names_in_ = model.feature_names_in_
+    loss = tree.total_loss
+    estimator.loss_ = tree.objective.reported(loss)
+    if classification:
+        estimator.classes_ = model.classes_
+    estimator.penalty_ = 0.0
+    estimator.objective_ = loss
+    estimator.status_, estimator.lower_bound_, estimator.gap_ = settle("imported", 0.0, loss)
+    estimator.n_expansions_ = 0
+    estimator.trace_ = np.array([[0.0, 0.0, 0.0, loss]])
+    estimator.search_stats_ = {}
+    return estimator  # type: ignore[no-any-return]
+
+
+def _tree_from(inner: Any, objective: Objective | None, unit: float) -> Tree:
+    """Return our tree; the impurity is in the unit of the objective's loss, and of classes if there is none."""
+    classification = objective is None
+    weights = inner.weighted_n_node_samples
+    # One output of several classes, or several outputs of one number each.
+    values = inner.value[:, 0, :] if classification else inner.value[:, :, 0]
+    if classification:
+        # scikit-learn keeps shares. Where no weights were given, they come from whole numbers.
+        counts = values * weights[:, np.newaxis]
+        whole = np.rint(counts)
+        near = np.abs(counts - whole) <= 1e-9 * weights[:, np.newaxis]
+        values = whole if (weights == np.rint(weights)).all() and near.all() else counts
+        loss = values.sum(axis=1) - values.max(axis=1)
+    else:
+        loss = np.maximum(inner.impurity * weights * values.shape[1] / unit, 0.0)
+    order = _preorder(inner.children_left, inner.children_right)
+    place = np.empty(len(order) + 1, dtype=np.intp)
+    place[order] = np.arange(len(order))
+    place[LEAF] = LEAF  # the last entry, which is what index -1 finds
+    return Tree(
+        "classification" if classification else "regression",
+        **{name: column[order] for name, column in splits_of_sklearn(inner).items()},
+        left=place[inner.children_left[order]],
+        right=place[inner.children_right[order]],
+        n_samples=inner.n_node_samples[order],
+        loss=loss[order],
+        value=values[order],
+        weight=None if classification else weights[order],
+        objective=objective,
+    )
+
+
+def _preorder(left: Any, right: Any) -> list[int]:
+    """Return the nodes in the order in which our trees keep them; scikit-learn's are in order of growth."""
+    order, pending = [], [0]
+    while pending:
+        node = pending.pop()
+        order.append(node)
+        if left[node] != LEAF:
+            pending += [int(right[node]), int(left[node])]
+    return order

@@ -1,0 +1,377 @@
+"""The options of the search and of the estimators: one table, one row an option.
+
+Made of it are the checks and the documentation of the estimators and of :class:`codt.Search`, what these hand to the
+core, and the options of the command line. The constructors' signatures repeat it, since scikit-learn and type checkers
+read those; ``tests/test_options_table.py`` tells where something is missing or different.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from textwrap import indent, wrap
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions, validate_parameter_constraints
+
+from codt.checks.numbers import as_float, is_beyond_writing, shown
+from codt.strategy.strategy import Strategy
+
+Task = Literal["classification", "regression"]
+
+# No data set needs a deeper tree, and a number much larger than this is more likely a mistake.
+MAX_DEPTH = 64
+TERMINALS = ("leaf", "left-right", "depth-two")
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option: its name, default, constraints (scikit-learn's vocabulary), type in words and help text.
+
+    ``to_core`` says that the core has an option of this name and gets the value as it is; what it gets of the others is
+    computed by :class:`codt.Search`. ``flag`` is what the command line calls it; None if it has no such option.
+    """
+
+    name: str
+    default: object
+    constraints: tuple[Any, ...]
+    type: str
+    help: str
+    to_core: bool = False
+    flag: str | None = ""
+
+    @property
+    def is_switch(self) -> bool:
+        """Whether it is on or off."""
+        return "boolean" in map(str, self.constraints)
+
+
+SEARCH_OPTIONS = (
+    Option(
+        "max_depth",
+        3,
+        (Interval(Integral, 0, MAX_DEPTH, closed="both"),),
+        f"int from 0 to {MAX_DEPTH}",
+        "The largest number of tests between the root and a leaf.",
+        to_core=True,
+        flag="--depth",
+    ),
+    Option(
+        "complexity_cost",
+        0.0,
+        (Interval(Real, 0, None, closed="left"),),
+        "float >= 0",
+        "The penalty for every branching node, relative to the number of samples (classification) or to the"
+        " error of the best constant prediction (regression). The absolute value is reported too.",
+    ),
+    Option(
+        "min_samples_leaf",
+        1,
+        (Interval(Integral, 1, None, closed="left"), Interval(RealNotInt, 0, 1, closed="neither")),
+        "int >= 1 or float between 0 and 1",
+        "The least number of training samples in a leaf, or their least share of all, rounded up. Only trees that keep"
+        " to it are searched, which takes several times as long.",
+    ),
+    Option(
+        "min_weight_fraction_leaf",
+        0.0,
+        (Interval(Real, 0, 0.5, closed="both"),),
+        "float from 0 to 0.5",
+        "The least share of the total weight in a leaf (of the number of samples, if they have no weights).",
+    ),
+    Option(
+        "max_leaf_nodes",
+        None,
+        (Interval(Integral, 1, None, closed="left"), None),
+        "int >= 1 or None",
+        "The largest number of leaves; None for as many as the depth allows.",
+        to_core=True,
+    ),
+    Option(
+        "min_loss_decrease",
+        0.0,
+        (Interval(Real, 0, None, closed="left"),),
+        "float >= 0",
+        "The least decrease of the loss that makes a split: for every branching node, the loss of the subtree below it,"
+        " with the penalties of complexity_cost, must be lower by this than the loss of a leaf in its place. In the"
+        " units of the loss: misclassified samples, weights, costs or errors.",
+    ),
+    Option(
+        "strategy",
+        "dfs-blossom",
+        (str, Strategy),
+        "str or Strategy",
+        "The search strategy: a name from codt.strategies(), or a codt.Strategy.",
+    ),
+    Option(
+        "terminal",
+        "depth-two",
+        (StrOptions(set(TERMINALS)),),
+        '{"leaf", "left-right", "depth-two"}',
+        "Which subproblems are solved at once instead of being searched: leaves, the two sides of the last"
+        " split, or whole depth-two trees.",
+        to_core=True,
+    ),
+    Option(
+        "depth_two_strategy",
+        "dfs-blossom",
+        (str, Strategy),
+        "str or Strategy",
+        'The strategy used inside depth-two subproblems; used with terminal="depth-two" only.',
+    ),
+    Option(
+        "greedy_start",
+        True,
+        ("boolean",),
+        "bool",
+        "Whether the greedy (CART) tree is the first incumbent.",
+        to_core=True,
+    ),
+    Option(
+        "primal_heuristics",
+        True,
+        ("boolean",),
+        "bool",
+        "Whether to look for better trees beside the search, at depth limits from 4 on: greedy tops with optimal"
+        " depth-two bottoms, and searches below single nodes of the incumbent. They take at most a tenth of"
+        " the time at depth 4 and a quarter from depth 5 on, twice that in the first second, and never change what is"
+        " proven.",
+        to_core=True,
+    ),
+    Option(
+        "clustering_bound",
+        True,
+        ("boolean",),
+        "bool",
+        "Whether to bound a subproblem by the best clustering of its labels, whatever the features say.",
+        to_core=True,
+    ),
+    Option(
+        "neighborhood_pruning",
+        True,
+        ("boolean",),
+        "bool",
+        "Whether to bound a split by what is known of splits at nearby thresholds.",
+        to_core=True,
+    ),
+    Option(
+        "interval_shrinking",
+        True,
+        ("boolean",),
+        "bool",
+        "Whether to cut the ends off an interval of thresholds that nearby splits rule out.",
+        to_core=True,
+    ),
+    Option(
+        "sub_interval_pruning",
+        True,
+        ("boolean",),
+        "bool",
+        "Whether to drop an interval of thresholds that the splits at its two ends rule out.",
+        to_core=True,
+    ),
+    Option(
+        "memory_limit",
+        None,
+        (Interval(Real, 0, None, closed="neither"), str, None),
+        "float > 0, str or None",
+        'Bytes that the search may hold, a number or a text such as "2GB" or "512 MiB". Near the limit a best-first'
+        " strategy goes on in the order of dfs-prio until there is room again; where that does not help, the search"
+        " stops and keeps the best tree found.",
+    ),
+    Option(
+        "random_state",
+        None,
+        ("random_state",),
+        "int, RandomState instance or None",
+        "Seeds the strategies that draw random numbers; the others do not depend on it.",
+    ),
+)
+
+# What only those have who make a search themselves.
+WATCHING_OPTIONS = (
+    Option(
+        "log_expansions",
+        False,
+        ("boolean",),
+        "bool",
+        "Whether to record every expansion for the attribute expansions.",
+        to_core=True,
+    ),
+    Option(
+        "kernel",
+        "auto",
+        (str,),
+        "str",
+        'The instruction set for the inner loops: "auto" for the widest one, "scalar", "baseline", or another of those'
+        " that the engine has (codt._core.kernels()). All end with the same objective, and all but"
+        ' "scalar", which evaluates one split at a time, with the same tree; one that the machine lacks is refused.',
+        to_core=True,
+    ),
+    Option(
+        "time_limit",
+        None,
+        (Interval(Real, 0, None, closed="left"), None),
+        "float >= 0 or None",
+        "Seconds that the first look at the data may take; TimeoutError is raised after that. It does not limit run.",
+    ),
+)
+
+RUN_OPTIONS = (
+    Option(
+        "time_limit",
+        None,
+        (Interval(Real, 0, None, closed="left"), None),
+        "float >= 0 or None",
+        "Stop after this many seconds and keep the best tree found.",
+    ),
+    Option(
+        "max_expansions",
+        None,
+        (Interval(Integral, 0, None, closed="left"), None),
+        "int >= 0 or None",
+        "Stop after this many expansions of the search tree and keep the best tree found.",
+    ),
+    Option(
+        "gap_limit",
+        0.0,
+        (Interval(Real, 0, None, closed="left"),),
+        "float >= 0",
+        "Stop when the tree is proven to be within this share of the optimum: 0.05 stops at 5 %.",
+    ),
+    Option(
+        "n_jobs",
+        1,
+        (Integral, None),
+        "int or None",
+        "The number of threads; -1 for all processors, None for what joblib's context says, or 1. The loss and what"
+        " is proven are the same for every number; with 1 the search is reproducible step by step.",
+        flag="--jobs",
+    ),
+)
+
+ESTIMATOR_OPTIONS = (
+    *SEARCH_OPTIONS,
+    *RUN_OPTIONS,
+    Option(
+        "on_interrupt",
+        "raise",
+        (StrOptions({"raise", "keep"}),),
+        '{"raise", "keep"}',
+        "What Ctrl-C does during fit: raise KeyboardInterrupt, or keep the best tree found, with the status"
+        ' "interrupted".',
+        flag=None,
+    ),
+    Option(
+        "callback",
+        None,
+        (callable, None),
+        "callable or None",
+        "Called with a codt.Progress at every improvement and about twice a second; the search stops when it returns"
+        " True. What it raises ends fit.",
+        flag=None,
+    ),
+    Option(
+        "warm_start",
+        False,
+        ("boolean",),
+        "bool",
+        "Whether fit goes on with the search of the last call, if it was stopped and data and options (but for the"
+        " limits) are the same.",
+        flag=None,
+    ),
+    Option(
+        "verbose",
+        0,
+        ("verbose",),
+        "int or bool",
+        "If not 0, show a live line of progress in a terminal or a notebook, and print one line that sums the search up"
+        " when it ends.",
+        flag=None,
+    ),
+)
+
+
+def constraints(options: Iterable[Option]) -> dict[str, list[Any]]:
+    """Return the constraints by name, as scikit-learn wants them."""
+    return {option.name: list(option.constraints) for option in options}
+
+
+OPTIONS = {option.name: option for option in ESTIMATOR_OPTIONS}
+# What is expected of the options that are not switches.
+_NUMBERS = {
+    option.name: option.type for option in ESTIMATOR_OPTIONS if not option.is_switch and option.name != "verbose"
+}
+
+
+def check_options(allowed: dict[str, list[Any]], values: Mapping[str, object], caller: str) -> None:
+    """Check values against constraints in scikit-learn's vocabulary; options that have their default need no look.
+
+    Examples
+    --------
+    >>> check_options({"max_depth": [Interval(Integral, 0, None, closed="left")]}, {"max_depth": -1}, "Search")
+    Traceback (most recent call last):
+        ...
+    sklearn.utils._param_validation.InvalidParameterError: The 'max_depth' parameter of Search must be an int in the \
+range [0, inf). Got -1 instead.
+    """
+    chosen = {
+        name: value
+        for name, value in values.items()
+        if name not in OPTIONS or type(value) is not type(OPTIONS[name].default) or value != OPTIONS[name].default
+    }
+    refuse_booleans(chosen)
+    for name, value in chosen.items():
+        if is_beyond_writing(value):
+            # A number that is as good and that scikit-learn can write out.
+            stand_in = 10**400 if value > 0 else -(10**400)  # type: ignore[operator]
+            try:
+                validate_parameter_constraints(allowed, {name: stand_in}, caller_name=caller)
+            except ValueError as error:
+                raise ValueError(str(error).replace(str(stand_in), shown(value))) from None
+        elif isinstance(value, Real) and not isinstance(value, (Integral, float, np.floating)):
+            # Fractions and the like, of which scikit-learn asks in vain whether they are NaN.
+            validate_parameter_constraints(allowed, {name: as_float(value)}, caller_name=caller)
+        else:
+            validate_parameter_constraints(allowed, {name: value}, caller_name=caller)
+
+
+def refuse_booleans(values: Mapping[str, object], numbers: Mapping[str, str] = _NUMBERS) -> None:
+    """Refuse True and False for options that are numbers; Python would take them for 1 and 0.
+
+    Examples
+    --------
+    >>> refuse_booleans({"max_depth": True})
+    Traceback (most recent call last):
+        ...
+    TypeError: max_depth=True: expected int from 0 to 64, got a bool.
+    """
+    for name, value in values.items():
+        if isinstance(value, bool) and name in numbers:
+            raise TypeError(f"{name}={value!r}: expected {numbers[name]}, got a bool.")
+
+
+Documented = TypeVar("Documented", bound=type)
+
+
+def document_options(*options: Option) -> Callable[[Documented], Documented]:
+    """Return a class decorator that writes options into a class's documentation, in place of ``{options}``.
+
+    It does nothing when Python drops documentation (``-OO``).
+    """
+
+    def write(cls: Documented) -> Documented:
+        if cls.__doc__:
+            entries = "\n".join(map(document, options))
+            cls.__doc__ = cls.__doc__.replace("    {options}", indent(entries, "    "))
+        return cls
+
+    return write
+
+
+def document(option: Option) -> str:
+    """Return an option's entry in a list of parameters."""
+    text = indent("\n".join(wrap(option.help, width=100)), "    ")
+    return f"{option.name} : {option.type}, default={option.default!r}\n{text}"

@@ -1,0 +1,391 @@
+"""What a tree can minimise: one table, a row for each objective.
+
+A row says what the core calls the objective, what a leaf predicts and loses (computed exactly, without the core), and
+what the loss is called. Everything in Python that depends on the objective asks its row: the checks of the data,
+:func:`codt.verify`, axes, pages, exports, and the conversion to scikit-learn. A further objective is a file and a row
+in the engine, and a row here; docs/objectives.md shows one. A row with parameters is a function of their values, with
+the parameters as options (:class:`Family`); what everything asks is the objective that it returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from codt.checks.numbers import as_float
+from codt.options.table import Option, Task, check_options, constraints, refuse_booleans
+from codt.problem.sums import Fit, Floats, class_sums, exact_sum, fit_means, fit_median, weighted
+
+#: What the samples count: all the same; by weights, or with several targets each; by the cost of every prediction.
+Form = Literal["plain", "weighted", "costly"]
+
+
+class Samples(NamedTuple):
+    """Some samples, as far as the loss of a leaf depends on them.
+
+    Attributes
+    ----------
+    targets : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        Class codes, or numbers.
+    weights : ndarray of shape (n_samples,) or None
+        Their weights; None if all are one.
+    costs : ndarray of shape (n_samples, n_classes) or None
+        The cost of every prediction, weights included.
+    n_classes : int
+        The number of classes; 0 in regression.
+    """
+
+    targets: Floats
+    weights: Floats | None = None
+    costs: Floats | None = None
+    n_classes: int = 0
+
+
+class TreeArrays(Protocol):
+    """What :class:`codt.Tree` tells of its nodes, as far as an objective can be guessed from it."""
+
+    task: Task
+    n_samples: NDArray[np.int64]
+    weight: Floats
+    loss: Floats
+    value: Floats
+    label: NDArray[np.int32]
+
+
+class Leaf(NamedTuple):
+    """The best leaf for some samples: its loss, its value (weight per class, means, median) and its label."""
+
+    loss: float
+    value: Floats
+    label: int = -1
+
+
+class Spread(NamedTuple):
+    """How far the targets of a node lie from what it predicts: in words, and computed from value, loss and weight."""
+
+    words: str
+    width: Callable[[Floats, Floats, Floats], Floats]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Objective:
+    """One row of the table.
+
+    Attributes
+    ----------
+    name : str
+        What trees and files call it.
+    task : {"classification", "regression"}
+        The task.
+    core : dict
+        What the core calls it, for every form that it has.
+    unit : str
+        What stands behind a loss: "3 misclassified".
+    axis : str
+        What the loss is called where it stands alone, as on an axis.
+    leaf : callable
+        Returns the best :class:`Leaf` for :class:`Samples`, without the core.
+    losses : callable
+        Returns what each of the samples loses, weights included, by a prediction: one for all of them, or one for each.
+        Predictions are class codes or numbers.
+    criterion : str
+        What users call it. Objectives of one criterion have different forms.
+    predicts : str
+        What a leaf predicts.
+    one_best : bool
+        Whether no other prediction is as good.
+    whole : bool
+        Whether all losses are whole numbers.
+    spread : Spread or None
+        The band in the picture of a node, if there is one; classes have shares instead.
+    scale : callable or None
+        Returns the unit of the complexity cost for the samples; None for the loss of the best leaf.
+    several_targets : bool
+        Whether a sample may have several targets.
+    least_target : float or None
+        Smaller targets and predictions are refused.
+    power : int
+        The loss of a sample grows no faster than this power of its distance from the prediction.
+    sklearn : dict
+        The criteria of scikit-learn's trees for the same loss, the usual one first; each with its impurity, times the
+        weight, where the loss is 1. Empty if there is none. In classification impurities do not follow from losses.
+    fits : callable
+        Tells whether the losses of a tree can be losses of this objective.
+    parameters : dict
+        The values of its parameters by name, in the order in which the core takes them; set by its :class:`Family`.
+
+    Examples
+    --------
+    >>> OBJECTIVES["absolute-error"]
+    <Objective absolute-error: sum of absolute errors>
+    >>> OBJECTIVES["absolute-error"].leaf(Samples(np.array([1.0, 2.0, 6.0])))
+    Leaf(loss=5.0, value=array([2.]), label=-1)
+    """
+
+    name: str
+    task: Task
+    core: Mapping[Form, str]
+    unit: str
+    axis: str
+    leaf: Callable[[Samples], Leaf]
+    losses: Callable[[Samples, ArrayLike], Floats]
+    criterion: str
+    predicts: str = "class"
+    one_best: bool = True
+    whole: bool = False
+    spread: Spread | None = None
+    scale: Callable[[Samples], float] | None = None
+    several_targets: bool = False
+    least_target: float | None = None
+    power: int = 1
+    sklearn: Mapping[str, float] = field(default_factory=dict)
+    fits: Callable[[TreeArrays], bool] = lambda _: True
+    parameters: Mapping[str, float] = field(default_factory=dict)
+
+    def bound(self, values: Mapping[str, Any]) -> Objective:
+        """Return this objective with these values of its parameters; what it does not take is ignored."""
+        return FAMILIES[self.name].bind(values) if self.name in FAMILIES else self
+
+    def reported(self, loss: float) -> int | float:
+        """Return a loss as it is reported: whole numbers as such."""
+        return round(loss) if self.whole else loss
+
+    def __repr__(self) -> str:
+        return f"<Objective {self.name}: {self.axis}>"
+
+    # A row is made of functions, and there is only one of each name.
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Objective):
+            return NotImplemented
+        return (self.name, self.parameters) == (other.name, other.parameters)
+
+    def __hash__(self) -> int:
+        return hash((self.name, *self.parameters.values()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_named, (self.name, dict(self.parameters)))
+
+
+def check_parameters(options: Iterable[Option], values: Mapping[str, object], caller: str) -> None:
+    """Refuse values that parameters of objectives cannot have."""
+    refuse_booleans(values, {option.name: option.type for option in options})
+    check_options(constraints(options), values, caller)
+
+
+class Family(NamedTuple):
+    """A row with parameters.
+
+    Attributes
+    ----------
+    make : callable
+        Returns the objective for values of the parameters, which are floats and given by name.
+    options : tuple of Option
+        The parameters, which are numbers, in the order in which the core takes them.
+    """
+
+    make: Callable[..., Objective]
+    options: tuple[Option, ...]
+
+    def bind(self, values: Mapping[str, Any]) -> Objective:
+        """Return the objective with these values of its parameters, the defaults for what is missing."""
+        given = {option.name: values.get(option.name, option.default) for option in self.options}
+        check_parameters(self.options, given, "the objective")
+        numbers = {name: as_float(value) for name, value in given.items()}
+        return replace(self.make(**numbers), parameters=numbers)
+
+
+#: The table, by name; in each task special objectives come before general ones. Parameters have their defaults.
+OBJECTIVES: dict[str, Objective] = {}
+#: The rows that have parameters.
+FAMILIES: dict[str, Family] = {}
+#: The parameters of all objectives by name.
+PARAMETERS: dict[str, Option] = {}
+#: The objectives of each task by what users call them, the usual one first.
+CRITERIA: dict[Task, dict[str, Objective]] = {"classification": {}, "regression": {}}
+
+
+def register(row: Objective | Family) -> None:
+    """Add a row to the table."""
+    objective = row.bind({}) if isinstance(row, Family) else row
+    if isinstance(row, Family):
+        FAMILIES[objective.name] = row
+        for option in row.options:
+            if PARAMETERS.setdefault(option.name, option) is not option:
+                raise ValueError(f"the parameter {option.name!r} of {objective.name!r} is already another objective's.")
+    OBJECTIVES[objective.name] = objective
+    if "plain" in objective.core:
+        CRITERIA[objective.task][objective.criterion] = objective
+
+
+def find_objective(
+    task: Task, criterion: str | None = None, form: Form = "plain", parameters: Mapping[str, Any] | None = None
+) -> Objective:
+    """Return the objective of a task for a criterion (without one, the usual of the task), a form and parameters.
+
+    Examples
+    --------
+    >>> find_objective("classification", form="costly")
+    <Objective cost-sensitive: cost of the predictions>
+    """
+    criterion = criterion or next(iter(CRITERIA[task]))
+    for row in OBJECTIVES.values():
+        if (row.task, row.criterion) == (task, criterion) and form in row.core:
+            return row.bound(parameters or {})
+    raise ValueError(f"criterion={criterion!r} takes no {'costs' if form == 'costly' else 'weights'}.")
+
+
+def guess_objective(tree: TreeArrays) -> Objective:
+    """Return the objective of a tree that does not name it: the most special one of the task that its losses fit."""
+    return next(row for row in OBJECTIVES.values() if row.task == tree.task and row.fits(tree))
+
+
+def _named(name: str, parameters: Mapping[str, Any] | None = None) -> Objective:
+    return OBJECTIVES[name].bound(parameters or {})
+
+
+def number_leaf(fit: Callable[[Floats, Floats | None], Fit]) -> Callable[[Samples], Leaf]:
+    """Return the ``leaf`` of a row of regression, made of a function that fits a value to targets and weights."""
+
+    def leaf(samples: Samples) -> Leaf:
+        value, error = fit(samples.targets, samples.weights)
+        return Leaf(error, value)
+
+    return leaf
+
+
+def _frequent_class(samples: Samples) -> Leaf:
+    """Return the leaf that predicts the most frequent class, by weight; its loss is the weight of the others."""
+    value = class_sums(samples.targets, samples.weights, samples.n_classes)
+    label = int(value.argmax())
+    if samples.weights is None:
+        return Leaf(float(len(samples.targets) - value[label]), value, label)
+    return Leaf(exact_sum(samples.weights[samples.targets != label]), value, label)
+
+
+def _cheapest_class(samples: Samples) -> Leaf:
+    """Return the leaf that predicts the class of lowest cost."""
+    assert samples.costs is not None
+    costs = [exact_sum(column) for column in samples.costs.T]
+    label = int(np.argmin(costs))
+    return Leaf(costs[label], class_sums(samples.targets, samples.weights, samples.n_classes), label)
+
+
+def _misclassified(samples: Samples, predicted: ArrayLike) -> Floats:
+    return weighted((samples.targets != np.asarray(predicted)).astype(np.float64), samples.weights)
+
+
+def _costs(samples: Samples, predicted: ArrayLike) -> Floats:
+    assert samples.costs is not None
+    codes = np.broadcast_to(np.asarray(predicted, dtype=np.intp), len(samples.costs))
+    chosen: Floats = samples.costs[np.arange(len(codes)), codes]
+    return chosen
+
+
+def _squared_errors(samples: Samples, predicted: ArrayLike) -> Floats:
+    errors = np.square(samples.targets - np.asarray(predicted)).reshape(len(samples.targets), -1).sum(axis=1)
+    return weighted(errors, samples.weights)
+
+
+def _absolute_errors(samples: Samples, predicted: ArrayLike) -> Floats:
+    return weighted(np.abs(samples.targets - np.asarray(predicted)), samples.weights)
+
+
+def _total_weight(samples: Samples) -> float:
+    return float(len(samples.targets)) if samples.weights is None else exact_sum(samples.weights)
+
+
+def _largest_costs(samples: Samples) -> float:
+    assert samples.costs is not None
+    return exact_sum(samples.costs.max(axis=1))
+
+
+def _loses_the_others(tree: TreeArrays) -> bool:
+    """Whether every node loses the weight of the classes that it does not predict."""
+    others = tree.weight - tree.value[np.arange(len(tree.label)), tree.label]
+    return bool((np.abs(tree.loss - others) <= 1e-9 * tree.weight).all())
+
+
+def _counts_samples(tree: TreeArrays) -> bool:
+    """Whether every node loses a number of samples. Balanced weights add up to one as well, but not in every class."""
+    whole = np.array_equal(tree.value, np.rint(tree.value)) and np.array_equal(tree.weight, tree.n_samples)
+    return whole and _loses_the_others(tree)
+
+
+_GINI = {"gini": 1.0}
+
+for _row in (
+    Objective(
+        name="misclassification",
+        task="classification",
+        criterion="misclassification",
+        core={"plain": "misclassification"},
+        unit="misclassified",
+        axis="misclassified samples",
+        leaf=_frequent_class,
+        losses=_misclassified,
+        whole=True,
+        scale=_total_weight,
+        sklearn=_GINI,
+        fits=_counts_samples,
+    ),
+    Objective(
+        name="weighted-misclassification",
+        task="classification",
+        criterion="misclassification",
+        core={"weighted": "weighted-misclassification"},
+        unit="misclassified, by weight",
+        axis="weight of misclassified samples",
+        leaf=_frequent_class,
+        losses=_misclassified,
+        scale=_total_weight,
+        sklearn=_GINI,
+        fits=_loses_the_others,
+    ),
+    Objective(
+        name="cost-sensitive",
+        task="classification",
+        criterion="misclassification",
+        core={"costly": "cost-sensitive"},
+        unit="cost",
+        axis="cost of the predictions",
+        leaf=_cheapest_class,
+        losses=_costs,
+        scale=_largest_costs,
+        sklearn=_GINI,
+    ),
+    Objective(
+        name="squared-error",
+        task="regression",
+        core={"plain": "squared-error", "weighted": "weighted-squared-error"},
+        criterion="squared_error",
+        unit="squared error",
+        axis="sum of squared errors",
+        leaf=number_leaf(fit_means),
+        losses=_squared_errors,
+        predicts="mean",
+        spread=Spread("one standard deviation", lambda _, loss, weight: np.sqrt(loss / weight)),
+        several_targets=True,
+        power=2,
+        sklearn={"squared_error": 1.0, "friedman_mse": 1.0},
+    ),
+    Objective(
+        name="absolute-error",
+        task="regression",
+        core={"plain": "absolute-error", "weighted": "absolute-error"},
+        criterion="absolute_error",
+        unit="absolute error",
+        axis="sum of absolute errors",
+        leaf=number_leaf(fit_median),
+        losses=_absolute_errors,
+        predicts="median",
+        one_best=False,  # every number between the two middle targets is a median
+        spread=Spread("the mean absolute error", lambda _, loss, weight: loss / weight),
+        sklearn={"absolute_error": 1.0},
+    ),
+):
+    register(_row)

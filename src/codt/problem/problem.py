@@ -1,0 +1,388 @@
+"""The learning problem as the core takes it: targets, and what every sample counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from numbers import Integral, Real
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from codt.checks.data import Floats, check_labels, check_sample_array, check_target_range, check_targets
+from codt.checks.numbers import as_float, shown
+from codt.checks.precision import refuse_moved_targets
+from codt.options.table import Task
+from codt.problem.objectives import CRITERIA, Form, Leaf, Objective, Samples, find_objective
+from codt.problem.sums import class_sums, exact_sum
+
+ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
+
+# Errors of regression times weights are summed with 52 bits; lighter samples than this would be rounded away.
+LARGEST_RATIO = 1e12
+
+# Sums and products of weights, costs and errors stay well within the range of 64-bit floats, and keep all their digits.
+LARGEST_SUM = 1e300
+SMALLEST_NUMBER = 1e-290
+
+
+@dataclass(frozen=True)
+class Importance:
+    """What the samples count, and how their errors are measured; everything may be missing.
+
+    Attributes
+    ----------
+    sample_weight : array-like of shape (n_samples,), optional
+        A weight for every sample.
+    class_weight : dict, "balanced" or None
+        A weight for every class, which multiplies those of its samples.
+    cost_matrix : array-like of shape (n_classes, n_classes), optional
+        The cost of every prediction (columns) for every true class (rows), in the order of the sorted labels.
+    sample_costs : array-like of shape (n_samples, n_classes), optional
+        The cost of every prediction for every sample, instead of a cost matrix.
+    criterion : str, optional
+        What is minimised, one of ``codt.problem.objectives.CRITERIA`` of the task; the usual one by default.
+    parameters : dict
+        The parameters of objectives that are given, whether or not the criterion has them.
+    """
+
+    sample_weight: ArrayLike | None = None
+    class_weight: ClassWeight = None
+    cost_matrix: ArrayLike | None = None
+    sample_costs: ArrayLike | None = None
+    criterion: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def same_as(self, other: Importance) -> bool:
+        """Tell whether the samples count the same."""
+        return all(_same(value, getattr(other, name)) for name, value in vars(self).items())
+
+    def arguments(self) -> dict[str, Any]:
+        """Return what :class:`codt.Search` is told of it."""
+        return {name: value for name, value in vars(self).items() if name != "parameters"} | dict(self.parameters)
+
+
+class LeafLimits(NamedTuple):
+    """The least number of samples and the least weight of a leaf."""
+
+    samples: int
+    weight: float
+
+    def allow(self, n_samples: int, weight: float) -> bool:
+        """Tell whether a leaf holds enough; what is short of the weight by rounding alone is enough."""
+        return n_samples >= self.samples and weight >= self.weight * (1 - 1e-12)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is to be minimised. Samples of weight zero are left out of everything.
+
+    Attributes
+    ----------
+    task : {"classification", "regression"}
+        The task.
+    samples : ndarray of shape (n_samples, n_features)
+        The samples that count.
+    targets : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        Class codes, or numbers.
+    classes : ndarray
+        The labels in the order of their codes; empty in regression.
+    weights : ndarray of shape (n_samples,) or None
+        Their weights; None if all are one.
+    costs : ndarray of shape (n_samples, n_classes) or None
+        The cost of every prediction, weights included; None for one (times the weight) per error.
+    criterion : str, optional
+        What is minimised, one of ``codt.problem.objectives.CRITERIA`` of the task; the usual one by default.
+    counted : ndarray of bool or None
+        Which of the samples that were given count; None for all.
+    parameters : dict
+        The parameters of objectives that are given, whether or not the criterion has them.
+    """
+
+    task: Task
+    samples: Floats
+    targets: Floats
+    classes: NDArray[Any]
+    weights: Floats | None = None
+    costs: Floats | None = None
+    criterion: str | None = None
+    counted: NDArray[np.bool_] | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def form(self) -> Form:
+        """What the samples count: all the same, by weights (or with several targets each), or by costs."""
+        if self.costs is not None:
+            return "costly"
+        return "plain" if self.weights is None and self.targets.ndim == 1 else "weighted"
+
+    @cached_property
+    def objective(self) -> Objective:
+        """What is minimised."""
+        return find_objective(self.task, self.criterion, self.form, self.parameters)
+
+    @property
+    def weight(self) -> float:
+        """The weight of all samples; their number, if they have none."""
+        return float(len(self.targets)) if self.weights is None else exact_sum(self.weights)
+
+    @cached_property
+    def scale(self) -> float:
+        """The unit of the complexity cost: the most that a tree can lose, or the loss of the best leaf."""
+        scale = self.objective.scale
+        return self.best_leaf_loss if scale is None else scale(self.held(slice(None)))
+
+    @cached_property
+    def best_leaf_loss(self) -> float:
+        """The loss of the best single leaf."""
+        return self.leaf(slice(None)).loss
+
+    def leaf_limits(self, min_samples_leaf: float, min_weight_fraction_leaf: float) -> LeafLimits:
+        """Return what a leaf must hold.
+
+        Examples
+        --------
+        >>> problem = Problem("regression", np.zeros((3, 1)), np.zeros(3), np.empty(0), np.array([1.0, 2.0, 3.0]))
+        >>> problem.leaf_limits(0.5, 0.25)
+        LeafLimits(samples=2, weight=1.5)
+        """
+        count = len(self.targets)
+        samples = min_samples_leaf if isinstance(min_samples_leaf, Integral) else _ceil(min_samples_leaf * count)
+        samples = min(int(samples), count)  # more than all are as many as all: a single leaf
+        if self.weights is None:
+            # All weigh the same: a share of the weight is a number of samples.
+            return LeafLimits(max(1, samples, _ceil(min_weight_fraction_leaf * count)), 0.0)
+        return LeafLimits(max(1, samples), float(min_weight_fraction_leaf * self.weight))
+
+    def held(self, rows: NDArray[np.intp] | slice) -> Samples:
+        """Return some of the samples, as far as the loss of a leaf depends on them."""
+        weights = None if self.weights is None else self.weights[rows]
+        costs = None if self.costs is None else self.costs[rows]
+        return Samples(self.targets[rows], weights, costs, len(self.classes))
+
+    def leaf(self, rows: NDArray[np.intp] | slice) -> Leaf:
+        """Return the best leaf for some samples.
+
+        Examples
+        --------
+        >>> problem = Problem("classification", np.zeros((3, 1)), np.array([0.0, 1.0, 1.0]), np.array(["a", "b"]))
+        >>> problem.leaf(np.arange(3))
+        Leaf(loss=1.0, value=array([1., 2.]), label=1)
+        """
+        return self.objective.leaf(self.held(rows))
+
+    def loss_of(self, predicted: ArrayLike, rows: NDArray[np.intp] | slice = slice(None)) -> float:
+        """Return what some samples lose by predictions: class codes or numbers, one for all of them or one for each.
+
+        Examples
+        --------
+        >>> problem = Problem("classification", np.zeros((3, 1)), np.array([0.0, 1.0, 1.0]), np.array(["a", "b"]))
+        >>> problem.loss_of(0), problem.loss_of([0, 1, 0])
+        (2.0, 1.0)
+        """
+        return exact_sum(self.objective.losses(self.held(rows), predicted))
+
+
+def prepare_problem(task: Task, X: Floats, y: ArrayLike, importance: Importance | None = None) -> Problem:
+    """Check targets, weights and costs, and bring them into the form that the core takes.
+
+    Parameters
+    ----------
+    task : {"classification", "regression"}
+        The task.
+    X : ndarray of shape (n_samples, n_features)
+        The samples, checked.
+    y : array-like
+        The targets.
+    importance : Importance, optional
+        What the samples count.
+
+    Examples
+    --------
+    >>> weighted = Importance(sample_weight=[1, 0, 2])
+    >>> problem = prepare_problem("classification", np.array([[1.0], [2.0], [3.0]]), ["a", "b", "b"], weighted)
+    >>> problem.samples.ravel(), problem.targets, problem.weights
+    (array([1., 3.]), array([0., 1.]), array([1., 2.]))
+    """
+    importance = importance or Importance()
+    if task == "classification":
+        targets, classes = check_labels(y, X)
+    else:
+        targets, classes = check_targets(y, X), np.empty(0)
+        for name in ("class_weight", "cost_matrix", "sample_costs"):
+            if getattr(importance, name) is not None:
+                raise ValueError(f"{name} is for classification; expected None in regression.")
+    _check_criterion(task, importance.criterion, targets)
+    weights = _weights(importance, targets, classes, len(X))
+    costs = _costs(importance, targets, classes, weights)
+    counted = None if weights is None or weights.all() else weights > 0
+    given = targets
+    if counted is not None and weights is not None:
+        X, targets, weights = X[counted], targets[counted], weights[counted]
+        costs = None if costs is None else costs[counted]
+    if weights is not None and (weights == 1).all():
+        weights = None
+    # Everything below is asked of the samples that count alone.
+    if weights is not None:
+        _check_weights(_weight_names(importance), weights)
+    if costs is not None:
+        _check_costs(importance, costs)
+    problem = Problem(task, X, targets, classes, weights, costs, importance.criterion, counted, importance.parameters)
+    objective = problem.objective
+    if task == "regression":
+        check_target_range(targets, objective.axis)
+        refuse_moved_targets(y, given, counted)
+        if objective.least_target is not None and targets.min() < objective.least_target:
+            raise ValueError(
+                f"y holds {targets.min():g}; expected at least {objective.least_target:g}"
+                f" with criterion={importance.criterion!r}."
+            )
+        if weights is not None:
+            _check_weighted_errors(weights, targets, objective.power)
+    return problem
+
+
+def _check_criterion(task: Task, criterion: str | None, targets: Floats) -> None:
+    known = CRITERIA[task]
+    if criterion is not None and criterion not in list(known):  # which may be anything, even without a hash
+        raise ValueError(f"criterion={criterion!r}: expected {' or '.join(map(repr, known))} in {task}.")
+    if targets.ndim > 1 and not find_objective(task, criterion).several_targets:
+        raise ValueError(f"criterion={criterion!r}: expected one column of targets, got {targets.shape[1]}.")
+
+
+def _weights(importance: Importance, targets: Floats, classes: NDArray[Any], n_samples: int) -> Floats | None:
+    """Return the product of sample and class weights."""
+    weights = None
+    if importance.sample_weight is not None:
+        weights = check_sample_array(importance.sample_weight, "sample_weight", (n_samples,))
+    if importance.class_weight is not None:
+        of_class = _class_weights(importance.class_weight, targets, classes, weights)[targets.astype(np.intp)]
+        weights = of_class if weights is None else _product(_weight_names(importance), of_class, weights)
+    if weights is None:
+        return None
+    if not weights.any():
+        raise ValueError(f"{_weight_names(importance)} is zero for all samples; expected at least one weight above 0.")
+    return weights
+
+
+def _weight_names(importance: Importance) -> str:
+    """Return what the weights were made of."""
+    names = ("sample_weight", "class_weight")
+    return " times ".join(name for name in names if getattr(importance, name) is not None)
+
+
+def _product(name: str, first: Floats, second: Floats) -> Floats:
+    """Multiply numbers of at least 0; what is lost at either end of the range of floats is refused."""
+    with np.errstate(over="ignore", under="ignore"):  # infinity is refused later
+        product: Floats = first * second
+    vanished = (product == 0) & (first > 0) & (second > 0)
+    if vanished.any():
+        raise ValueError(f"{name} vanishes in 64-bit floats; expected products of at least {SMALLEST_NUMBER:g}.")
+    return product
+
+
+def _check_weights(name: str, weights: Floats) -> None:
+    """Refuse weights that cannot be summed."""
+    lightest, heaviest, total = float(weights.min()), float(weights.max()), exact_sum(weights)
+    if lightest < SMALLEST_NUMBER or total > LARGEST_SUM:
+        raise ValueError(
+            f"{name} reaches from {lightest:g} to {heaviest:g} and sums up to {total:g}: too far from 1 for sums in"
+            f" 64-bit floats; expected weights above {SMALLEST_NUMBER:g} (or 0) and a sum of at most {LARGEST_SUM:g}."
+        )
+
+
+def _check_weighted_errors(weights: Floats, targets: Floats, power: int) -> None:
+    """Refuse weights whose products with errors cannot be summed."""
+    lightest, heaviest, total = float(weights.min()), float(weights.max()), exact_sum(weights)
+    reach = f"sample_weight reaches from {lightest:g} to {heaviest:g} and sums up to {total:g}"
+    if total > LARGEST_RATIO * lightest:
+        raise ValueError(
+            f"{reach}: too far apart to be summed exactly; expected a sum of at most {LARGEST_RATIO:g} times the"
+            " smallest weight above 0."
+        )
+    spreads = np.ptp(targets.reshape(len(targets), -1), axis=0)
+    error = float((spreads**power).sum())
+    if error > 0 and (total * error > LARGEST_SUM or lightest * error < SMALLEST_NUMBER):
+        what = "range" if power == 1 else f"range^{power}"
+        raise ValueError(
+            f"{reach}, and y spans a range of {spreads.max():g}: weighted errors do not fit into 64-bit floats;"
+            f" expected sum x {what} of at most {LARGEST_SUM:g}, smallest weight x {what} of at least"
+            f" {SMALLEST_NUMBER:g}. Rescale sample_weight or y."
+        )
+
+
+def _check_costs(importance: Importance, costs: Floats) -> None:
+    """Refuse costs that cannot be summed."""
+    name = " times ".join(filter(None, (_cost_name(importance), _weight_names(importance))))
+    total = exact_sum(costs.max(axis=1))
+    if total == 0:
+        raise ValueError(f"{name} is 0 for all samples; expected at least one cost above 0.")
+    smallest = float(costs[costs > 0].min())
+    if smallest < SMALLEST_NUMBER or total > LARGEST_SUM:
+        raise ValueError(
+            f"{name} reaches from {smallest:g} to {costs.max():g}, and the largest costs of all samples sum up to"
+            f" {total:g}: sums vanish or overflow in 64-bit floats; expected costs above {SMALLEST_NUMBER:g} (or 0) and"
+            f" a sum of at most {LARGEST_SUM:g}."
+        )
+
+
+def _cost_name(importance: Importance) -> str:
+    return "cost_matrix" if importance.cost_matrix is not None else "sample_costs"
+
+
+def _class_weights(given: object, targets: Floats, classes: NDArray[Any], weights: Floats | None) -> Floats:
+    """Return the weight of every class."""
+    if isinstance(given, str):
+        if given != "balanced":
+            raise ValueError(f"class_weight={given!r}: expected a dictionary, 'balanced' or None.")
+        if weights is not None:
+            _check_weights("sample_weight", weights[weights > 0])
+        # By weight, not by number of samples: a weight of two is then the same as a repeated row here too.
+        totals = class_sums(targets, weights, len(classes))
+        present = totals > 0
+        balanced = np.zeros(len(classes))
+        with np.errstate(over="ignore"):  # infinity is refused later
+            balanced[present] = totals.sum() / (np.count_nonzero(present) * totals[present])
+        return balanced
+    if not isinstance(given, Mapping):
+        raise TypeError(f"class_weight={given!r}: expected a dictionary, 'balanced' or None.")
+    labels = classes.tolist()
+    unknown = [label for label in given if label not in labels]
+    if unknown and len(given) - len(unknown) < len(labels):
+        raise ValueError(f"class_weight names {unknown!r}, which are not among the labels {labels!r}.")
+    for label, weight in given.items():
+        if isinstance(weight, bool) or not isinstance(weight, Real) or not 0 <= as_float(weight) < np.inf:
+            raise ValueError(f"class_weight[{label!r}]={shown(weight)}: expected a finite number of at least 0.")
+    return np.array([as_float(given.get(label, 1.0)) for label in labels])
+
+
+def _costs(importance: Importance, targets: Floats, classes: NDArray[Any], weights: Floats | None) -> Floats | None:
+    """Return the cost of every prediction for every sample, times its weight."""
+    n_classes = len(classes)
+    if importance.cost_matrix is not None and importance.sample_costs is not None:
+        raise ValueError("both cost_matrix and sample_costs are given; expected one of them.")
+    costs: Floats
+    if importance.cost_matrix is not None:
+        matrix = check_sample_array(importance.cost_matrix, "cost_matrix", (n_classes, n_classes))
+        costs = matrix[targets.astype(np.intp)]
+    elif importance.sample_costs is not None:
+        costs = check_sample_array(importance.sample_costs, "sample_costs", (len(targets), n_classes))
+    else:
+        return None
+    if weights is None:
+        return costs
+    return _product(f"{_cost_name(importance)} times {_weight_names(importance)}", costs, weights[:, np.newaxis])
+
+
+def _ceil(number: float) -> int:
+    """Round up, but not for the sake of a rounding error: 0.1 x 30 is 3."""
+    return math.ceil(number * (1 - 1e-12))
+
+
+def _same(first: Any, second: Any) -> bool:
+    if first is None or second is None or isinstance(first, str | Mapping) or isinstance(second, str | Mapping):
+        return bool(first is second or (type(first) is type(second) and first == second))
+    return bool(np.array_equal(np.asarray(first), np.asarray(second)))

@@ -1,0 +1,1 @@
+"""The search: running it, watching it, starting it from a tree, and what it has proven."""

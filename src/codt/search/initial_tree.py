@@ -1,0 +1,101 @@
+"""Trees to start a search from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codt.checks.data import Floats
+from codt.tree.split import TEST_COLUMNS, between, check_width, goes_left, splits_of_sklearn
+from codt.tree.tree import LEAF, Tree
+
+
+def prune_empty_splits(tree: Tree, X: Floats) -> Tree:
+    """Return the tree without the splits that send all of these samples to one side.
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeRegressor
+    >>> tree = OptimalTreeRegressor(max_depth=1).fit([[1], [2], [5]], [1.0, 1.0, 4.0]).tree_
+    >>> prune_empty_splits(tree, np.array([[1.0], [2.0]])).node_count
+    1
+    """
+    check_width(tree, X.shape[1], f"X has {X.shape[1]} features", "initial_tree")
+    return _rebuild(tree, X, centred=False)
+
+
+def as_tree(start: object, X: Floats) -> Tree:
+    """Return a tree to start from as a :class:`Tree`, its thresholds moved to where 64-bit floats separate the samples.
+
+    Parameters
+    ----------
+    start : Tree, fitted codt estimator or fitted scikit-learn decision tree
+        Where to start.
+    X : array of shape (n_samples, n_features)
+        The samples. scikit-learn compares 32-bit floats; every split is put between the samples that it separates.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X = np.array([[1.0], [2.0], [5.0]])
+    >>> float(as_tree(DecisionTreeClassifier(max_depth=1).fit(X, [0, 0, 1]), X).threshold[0])
+    3.5
+    """
+    inner: Any = getattr(start, "tree_", start)
+    if isinstance(inner, Tree):
+        return inner
+    if not all(hasattr(inner, name) for name in ("children_left", "children_right", "feature", "threshold")):
+        raise TypeError(
+            f"initial_tree={start!r}: expected a codt.Tree, a fitted codt estimator or a fitted scikit-learn tree."
+        )
+    if inner.n_features != X.shape[1]:
+        raise ValueError(f"initial_tree was fitted to {inner.n_features} features; expected {X.shape[1]}.")
+    missing = np.full(inner.node_count, np.nan)
+    tree = Tree(
+        "regression",
+        **splits_of_sklearn(inner),
+        left=inner.children_left,
+        right=inner.children_right,
+        n_samples=inner.n_node_samples,
+        loss=missing,
+        value=missing[:, np.newaxis],
+    )
+    return _rebuild(tree, X, centred=True)
+
+
+def _rebuild(tree: Tree, X: Floats, *, centred: bool) -> Tree:
+    """Copy the splits that separate the samples; if asked for, put thresholds midway between those they separate."""
+    kept: list[int] = []
+    threshold: list[float] = []
+    left: list[int] = []
+    right: list[int] = []
+
+    def add(node: int, rows: NDArray[np.intp]) -> int:
+        while tree.feature[node] != LEAF:
+            on_left = goes_left(tree, node, X, rows)
+            if on_left.all():
+                node = int(tree.left[node])
+            elif not on_left.any():
+                node = int(tree.right[node])
+            else:
+                break
+        index = len(kept)
+        kept.append(node)
+        threshold.append(float(tree.threshold[node]))
+        left.append(LEAF)
+        right.append(LEAF)
+        if tree.feature[node] != LEAF:
+            if centred:
+                values = X[rows, tree.feature[node]]
+                threshold[index] = between(float(values[on_left].max()), float(values[~on_left].min()))
+            left[index] = add(int(tree.left[node]), rows[on_left])
+            right[index] = add(int(tree.right[node]), rows[~on_left])
+        return index
+
+    add(0, np.arange(len(X)))
+    unknown = np.full(len(kept), np.nan)
+    tests = {name: getattr(tree, name)[kept] for name in TEST_COLUMNS} | {"threshold": threshold}
+    fitted = {"n_samples": np.zeros(len(kept)), "loss": unknown, "value": unknown[:, np.newaxis]}
+    return Tree(tree.task, **tests, left=left, right=right, **fitted, objective=tree.objective)

@@ -1,0 +1,467 @@
+"""The search itself, to be run at once or watched step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import StrOptions
+
+from codt import _core
+from codt.checks.data import Floats, check_features
+from codt.checks.numbers import as_float, shown
+from codt.checks.precision import refuse_inseparable_values
+from codt.options.limits import count_threads, memory_in_bytes, seconds_allowed
+from codt.options.table import (
+    RUN_OPTIONS,
+    SEARCH_OPTIONS,
+    WATCHING_OPTIONS,
+    Task,
+    check_options,
+    constraints,
+    document_options,
+)
+from codt.problem.criteria import all_parameters
+from codt.problem.objectives import PARAMETERS, check_parameters
+from codt.problem.problem import ClassWeight, Importance, Problem, prepare_problem
+from codt.search.initial_tree import prune_empty_splits
+from codt.search.proof import Status, relative_gap
+from codt.strategy.strategy import Strategy, resolve_strategy
+from codt.tree.nodes import node_weights
+from codt.tree.split import TEST_COLUMNS
+from codt.tree.tree import Tree
+
+_OPTIONS = (*SEARCH_OPTIONS, *WATCHING_OPTIONS)
+_TO_CORE = tuple(option.name for option in _OPTIONS if option.to_core)
+_CONSTRUCTOR_CONSTRAINTS = {**constraints(_OPTIONS), "task": [StrOptions({"classification", "regression"})]}
+_RUN_CONSTRAINTS = {**constraints(RUN_OPTIONS), "poll": [callable, None]}
+
+
+class Bounds(NamedTuple):
+    """What is proven so far: the optimal objective lies between the two."""
+
+    lower: float
+    upper: float
+
+
+class PathStep(NamedTuple):
+    """One test on the way from the root to an OR node."""
+
+    feature: int
+    threshold: float
+    went_left: bool
+
+
+class Expansion(NamedTuple):
+    """One expansion: the OR node it took place in (by the path to it) and the split that was chosen."""
+
+    path: tuple[PathStep, ...]
+    feature: int
+    threshold: float
+
+
+@document_options(*_OPTIONS)
+class Search:
+    """A search for the optimal decision tree.
+
+    The estimators make one and run it to its end. Use it directly to spend a budget of expansions at a time
+    and to read the bounds and the best tree (the incumbent) in between.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The samples; numbers, without NaN or infinity.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The labels (numbers or strings), or the numbers to predict; those can be several for each sample.
+    task : {"classification", "regression"}
+        Whether to minimise the misclassified samples or the sum of errors.
+    sample_weight, class_weight, cost_matrix, sample_costs : optional
+        What the samples count and what errors cost, as in :meth:`codt.OptimalTreeClassifier.fit` and its class;
+        in regression ``sample_weight`` only.
+    criterion : str, optional
+        What is minimised; in regression as in :class:`codt.OptimalTreeRegressor`, squared errors by default.
+    {options}
+    **parameters : float
+        The parameters of criteria, as in :class:`codt.OptimalTreeRegressor`.
+
+    Attributes
+    ----------
+    task : str
+        The task.
+    problem : Problem
+        Samples, targets, weights and costs as the search sees them.
+    classes : ndarray
+        The labels in the order of their codes; empty in regression.
+    penalty : float
+        The absolute penalty for every branching node.
+
+    Examples
+    --------
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
+    >>> search = Search(X, y, task="classification", max_depth=2, terminal="leaf", greedy_start=False)
+    >>> search.bounds.upper
+    2.0
+    >>> while not search.complete:
+    ...     _ = search.step()
+    >>> search.bounds, search.loss
+    (Bounds(lower=0.0, upper=0.0), 0)
+    """
+
+    def __init__(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        task: Task,
+        sample_weight: ArrayLike | None = None,
+        class_weight: ClassWeight = None,
+        cost_matrix: ArrayLike | None = None,
+        sample_costs: ArrayLike | None = None,
+        criterion: str | None = None,
+        max_depth: int = 3,
+        complexity_cost: float = 0.0,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_leaf_nodes: int | None = None,
+        min_loss_decrease: float = 0.0,
+        strategy: str | Strategy = "dfs-blossom",
+        terminal: str = "depth-two",
+        depth_two_strategy: str | Strategy = "dfs-blossom",
+        greedy_start: bool = True,
+        primal_heuristics: bool = True,
+        clustering_bound: bool = True,
+        neighborhood_pruning: bool = True,
+        interval_shrinking: bool = True,
+        sub_interval_pruning: bool = True,
+        random_state: int | np.random.RandomState | None = None,
+        log_expansions: bool = False,
+        kernel: str = "auto",
+        memory_limit: float | str | None = None,
+        time_limit: float | None = None,
+        **parameters: float,
+    ) -> None:
+        values = {name: value for name, value in locals().items() if name in _CONSTRUCTOR_CONSTRAINTS}
+        check_options(_CONSTRUCTOR_CONSTRAINTS, values, "Search")
+        parameters = all_parameters(parameters, "Search")
+        check_parameters(PARAMETERS.values(), parameters, "Search")
+        self.given_samples = check_features(X)
+        self.task: Task = task
+        importance = Importance(sample_weight, class_weight, cost_matrix, sample_costs, criterion, parameters)
+        self.problem = prepare_problem(task, self.given_samples, y, importance)
+        refuse_inseparable_values(X, self.given_samples, self.problem.counted)
+        self.classes = self.problem.classes
+        self.penalty = absolute_penalty(complexity_cost, self.problem)
+        limits = self.problem.leaf_limits(min_samples_leaf, min_weight_fraction_leaf)
+        computed = {
+            "task": task,
+            "n_classes": len(self.classes),
+            "objective": self.problem.objective.core[self.problem.form],
+            "objective_parameters": list(self.problem.objective.parameters.values()),
+            "penalty": effective_penalty(self.penalty, self.problem),
+            "min_leaf_samples": limits.samples,
+            "min_leaf_weight": limits.weight,
+            "min_loss_decrease": effective_decrease(min_loss_decrease, self.problem),
+            "strategy": resolve_strategy(strategy, "strategy").as_spec(),
+            "depth_two_strategy": resolve_strategy(depth_two_strategy, "depth_two_strategy").as_spec(),
+            "seed": int(check_random_state(random_state).randint(2**63 - 1, dtype=np.int64)),
+            "memory_limit": memory_in_bytes(memory_limit),
+            "time_limit": seconds_allowed(time_limit),
+            "merge_rows": True,
+        }
+        self._log_expansions = bool(log_expansions)
+        self._status: Status | None = None
+        self._seconds = 0.0
+        self._run_since: float | None = None
+        start = perf_counter()
+        # The core refuses what it does not know, and what is missing.
+        self._core = _core.Search(
+            self.problem.samples,
+            self.problem.targets,
+            weights=self.problem.weights,
+            costs=self.problem.costs,
+            **{name: values[name] for name in _TO_CORE},
+            **computed,
+        )
+        self._seconds = perf_counter() - start
+
+    def run(
+        self,
+        time_limit: float | None = None,
+        max_expansions: int | None = None,
+        poll: Callable[[], bool] | None = None,
+        *,
+        gap_limit: float = 0.0,
+        n_jobs: int | None = 1,
+    ) -> Status:
+        """Search until the optimum is proven or a limit of this call is reached.
+
+        The GIL is released meanwhile. Ctrl-C stops the search and raises ``KeyboardInterrupt``; whatever
+        stopped it, the bounds and the incumbent stay readable and the search can be continued.
+
+        Parameters
+        ----------
+        time_limit : float, optional
+            Seconds this call may take.
+        max_expansions : int, optional
+            Expansions this call may make.
+        poll : callable, optional
+            Called without arguments every now and then; the search stops when it returns True. It may read the
+            bounds, the trace and the incumbent.
+        gap_limit : float, default=0.0
+            Stop when :attr:`gap` is at most this.
+        n_jobs : int or None, default=1
+            The number of threads, as joblib counts them: -1 for all processors.
+
+        Returns
+        -------
+        status : {"optimal", "time-limit", "expansion-limit", "gap-limit", "memory-limit", "interrupted"}
+            Why the call ended; also kept as :attr:`status`.
+        """
+        values = {name: value for name, value in locals().items() if name in _RUN_CONSTRAINTS}
+        check_options(_RUN_CONSTRAINTS, values, "Search.run")
+        n_threads = count_threads(n_jobs)
+        self._status = "interrupted"  # unless the call returns
+        start = self._run_since = perf_counter()
+        try:
+            stopped_by = self._core.run(
+                poll,
+                time_limit=seconds_allowed(time_limit),
+                max_expansions=max_expansions,
+                gap_limit=as_float(gap_limit),
+                n_threads=n_threads,
+            )
+            self._status = "optimal" if self.complete else stopped_by
+        finally:
+            self._run_since = None
+            self._seconds += perf_counter() - start
+        return self._status
+
+    def offer(self, tree: Tree) -> None:
+        """Take a tree as incumbent if it is better than the present one.
+
+        Any thread may do so at any time, also while :meth:`run` is under way in another one.
+
+        Parameters
+        ----------
+        tree : Tree
+            A tree for these features, no deeper than the depth limit. Only its splits count: its leaves are fitted
+            to the data at hand.
+
+        Examples
+        --------
+        >>> from threading import Thread
+        >>> from sklearn.datasets import load_iris
+        >>> from codt import OptimalTreeClassifier, Search
+        >>> X, y = load_iris(return_X_y=True)
+        >>> search = Search(X, y, task="classification", max_depth=3, greedy_start=False)
+        >>> running = Thread(target=search.run)
+        >>> running.start()
+        >>> search.offer(OptimalTreeClassifier(max_depth=2).fit(X, y).tree_)
+        >>> search.bounds.upper <= 6
+        True
+        >>> running.join()
+        >>> search.status, search.loss
+        ('optimal', 1)
+        """
+        starting = prune_empty_splits(tree, self.problem.samples)
+        self._core.offer(*(getattr(starting, name).tolist() for name in (*TEST_COLUMNS, "left", "right")))
+
+    def raise_lower_bound(self, bound: float, tolerance: float = 0.0) -> None:
+        """Take in that no tree has a lower objective than ``bound``, which the search then need not prove itself.
+
+        The search is complete as soon as its incumbent reaches the bound. Any thread may raise it at any time, also
+        while :meth:`run` is under way in another one; of several bounds the highest counts. A bound above the optimum
+        is not noticed: the first tree that reaches it is then called optimal.
+
+        Parameters
+        ----------
+        bound : float
+            A lower bound on the objective, penalties included, in the unit of :attr:`bounds`.
+        tolerance : float, default=0.0
+            The :attr:`tolerance` of the search that has proven the bound: a tree that is above it by no more than what
+            the two searches take for equal, and by no more than a billionth, reaches it.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> search = Search(X, y, task="classification", max_depth=3, strategy="bfs-lb")
+        >>> search.raise_lower_bound(0.5)  # misclassified samples are whole numbers
+        >>> search.bounds.lower
+        1.0
+        >>> search.run()
+        'optimal'
+        >>> search.bounds
+        Bounds(lower=1.0, upper=1.0)
+        """
+        for name, value in (("bound", bound), ("tolerance", tolerance)):
+            if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= as_float(value) < np.inf:
+                raise ValueError(f"{name}={shown(value)}: expected a finite number of at least 0.")
+        self._core.raise_lower_bound(as_float(bound), as_float(tolerance))
+
+    def step(self, n_expansions: int = 1) -> Status:
+        """Make at most ``n_expansions`` more expansions.
+
+        Parameters
+        ----------
+        n_expansions : int, default=1
+            How many.
+
+        Returns
+        -------
+        status : {"optimal", "expansion-limit"}
+            As of :meth:`run`.
+        """
+        if isinstance(n_expansions, bool) or not isinstance(n_expansions, Integral) or n_expansions < 0:
+            raise ValueError(f"n_expansions={shown(n_expansions)}: expected a whole number of at least 0.")
+        return self.run(max_expansions=int(n_expansions))
+
+    @property
+    def seconds(self) -> float:
+        """Time spent so far: on the first look at the data and in all runs."""
+        since = self._run_since
+        return self._seconds + (0.0 if since is None else perf_counter() - since)
+
+    @property
+    def status(self) -> Status | None:
+        """Why the last run ended; None before the first one, and ``"optimal"`` if the search is complete since."""
+        return "optimal" if self._status and self.complete else self._status
+
+    @property
+    def complete(self) -> bool:
+        """Whether the incumbent is proven to be optimal."""
+        return self._core.complete or self._core.upper_bound <= self._core.lower_bound
+
+    @property
+    def bounds(self) -> Bounds:
+        """The proven lower bound and the incumbent's objective, penalties included; equal once they meet."""
+        lower = self._core.lower_bound  # first: both may move meanwhile, towards each other
+        upper = self._core.upper_bound
+        return Bounds(min(lower, upper), upper)
+
+    @property
+    def tolerance(self) -> float:
+        """How much better than the incumbent a tree might be all the same, once the search is complete.
+
+        Zero where nothing is rounded: misclassified samples, whole weights and costs, whole penalties. Otherwise what
+        rounding may have done to sums of 64-bit floats.
+        """
+        return self._core.tolerance
+
+    @property
+    def gap(self) -> float:
+        """How far the objective may be from the optimum, relative to the objective; 0 if optimal."""
+        return relative_gap(*self.bounds)
+
+    @property
+    def incumbent(self) -> Tree:
+        """The best tree found so far."""
+        arrays: dict[str, Any] = {**self._core.tree(), "task": self.task, "objective": self.problem.objective}
+        weights = self.problem.weights
+        if self.task == "regression" and weights is not None:
+            # The core tells means, not what they are weighed by.
+            arrays["weight"] = node_weights(Tree(**arrays), self.samples, weights)
+        elif self.problem.costs is not None:
+            # The core tells the weight of every class, then the cost of every prediction.
+            arrays["value"], costs = np.hsplit(arrays["value"], 2)
+            arrays["label"] = costs.argmin(axis=1)
+        return Tree(**arrays)
+
+    @property
+    def loss(self) -> int | float:
+        """The incumbent's loss without penalties, in the unit of the objective."""
+        return self.problem.objective.reported(self.incumbent.total_loss)
+
+    @property
+    def samples(self) -> Floats:
+        """The samples that count, those of weight zero left out."""
+        return self.problem.samples
+
+    @property
+    def n_expansions(self) -> int:
+        """The number of expansions so far."""
+        return self._core.n_expansions
+
+    @property
+    def memory(self) -> int:
+        """Bytes that the search holds at present: sorted data, search tree and workspaces."""
+        return self._core.memory
+
+    @property
+    def trace(self) -> Floats:
+        """One row for every change of a bound: seconds, expansions, lower bound, upper bound."""
+        return self._core.trace()
+
+    @property
+    def stats(self) -> dict[str, int]:
+        """Counters of the work done, bytes held, and how often memory was short and then was not."""
+        return self._core.stats()
+
+    @property
+    def expansions(self) -> list[Expansion]:
+        """The expansions in the order in which they were made."""
+        if not self._log_expansions:
+            raise ValueError("log_expansions=False: expected log_expansions=True to record the expansions.")
+        return [
+            Expansion(tuple(PathStep(*step) for step in path), feature, threshold)
+            for path, feature, threshold in self._core.expansions()
+        ]
+
+    def __repr__(self) -> str:
+        lower, upper = self.bounds
+        state = "complete" if self.complete else "open"
+        progress = f"bounds {lower:g} to {upper:g}, {self.n_expansions} expansions"
+        return f"<Search for {self.task}: {state}, {progress}>"
+
+
+def effective_decrease(min_loss_decrease: float, problem: Problem) -> float:
+    """Return the decrease, checked; beyond what any split can save all numbers mean the same: a single leaf.
+
+    Examples
+    --------
+    >>> problem = prepare_problem("classification", np.zeros((200, 1)), np.arange(200) % 2)
+    >>> effective_decrease(2, problem), effective_decrease(1e300, problem)
+    (2.0, 200.0)
+    """
+    decrease = as_float(min_loss_decrease)
+    if not np.isfinite(decrease):
+        raise ValueError(f"min_loss_decrease={shown(min_loss_decrease)}: expected a finite number of at least 0.")
+    return min(decrease, 2 * problem.best_leaf_loss) if decrease > 0 else 0.0
+
+
+def effective_penalty(penalty: float, problem: Problem) -> float:
+    """Return a penalty as good as the given one; beyond what any split can save all of them mean a single leaf.
+
+    Examples
+    --------
+    >>> problem = prepare_problem("classification", np.zeros((200, 1)), np.arange(200) % 2)
+    >>> effective_penalty(2.0, problem), effective_penalty(1e300, problem)
+    (2.0, 200.0)
+    """
+    return min(penalty, 2 * problem.best_leaf_loss) if penalty > 0 else 0.0
+
+
+def absolute_penalty(complexity_cost: float, problem: Problem) -> float:
+    """Return the penalty for every split.
+
+    Examples
+    --------
+    >>> problem = prepare_problem("classification", np.zeros((200, 1)), np.arange(200) % 2)
+    >>> absolute_penalty(0.01, problem)
+    2.0
+    """
+    if complexity_cost == 0:  # whose scale takes a while to compute
+        return 0.0
+    scale = problem.scale
+    penalty = as_float(complexity_cost) * scale
+    if not np.isfinite(penalty):
+        raise ValueError(
+            f"complexity_cost={shown(complexity_cost)} overflows when multiplied by {scale:g};"
+            " expected a fraction, usually below 1."
+        )
+    return penalty

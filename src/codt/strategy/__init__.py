@@ -1,0 +1,1 @@
+"""Search strategies and their heuristics."""

@@ -1,0 +1,1 @@
+"""Depth and complexity cost: the path of optimal trees, and cross-validation."""

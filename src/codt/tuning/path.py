@@ -1,0 +1,391 @@
+"""Optimal trees for many depths and complexity costs, with what one search proves used in the others.
+
+For a depth limit d let l_d(s) be the least loss of a tree with s splits. The optimal objective at the penalty p is
+F_d(p) = min over s of l_d(s) + p s: a minimum of lines, so concave, piecewise linear and rising in p. That gives
+
+- upper bounds: a tree that was found for one setting is a tree for all penalties and for all larger depth limits;
+- lower bounds: a search at the penalty q that has proven F_d(q) >= b has proven l_d(s) >= b - q s for every s, and so
+  bounds F_d at every other penalty. It bounds smaller depth limits too, since l_d falls with d; and larger ones for
+  s <= d, since a tree with s splits is no deeper than s. Misclassified samples are whole numbers, so that these bounds
+  can be rounded up.
+
+Limits on leaves restrict the trees in the same way at every penalty, so all of this holds with them. What a split must
+save at the least (``min_loss_decrease``) is measured with the penalties: it allows fewer trees at higher ones, F_d is
+not concave then, and it is refused.
+
+Where the best known tree reaches the bound it is optimal, and nothing is searched. In particular, if one tree is
+optimal at two penalties it is optimal between them; and if the trees at two penalties differ by one split, one of the
+two is optimal at every penalty in between.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+
+from codt import _core
+from codt.checks.data import check_features
+from codt.checks.numbers import as_float, shown
+from codt.estimators.base import BaseOptimalTree
+from codt.estimators.outcome import Outcome, leaf_outcome
+from codt.options.table import MAX_DEPTH
+from codt.problem.problem import prepare_problem
+from codt.search.proof import KnownBound
+from codt.search.search import absolute_penalty
+from codt.tree.tree import Tree
+
+# Losses that differ by less than this share of the best leaf's loss count as equal, as in the search itself.
+TOLERANCE = 1e-12
+
+# More than the rounding error of a bound, and less than would matter in a whole number.
+ROUNDING = 1e-6
+
+
+@dataclass(frozen=True)
+class PathPoint:
+    """The optimal tree of one setting.
+
+    Attributes
+    ----------
+    max_depth : int
+        The depth limit.
+    complexity_cost : float
+        The complexity cost.
+    estimator : OptimalTreeClassifier or OptimalTreeRegressor
+        Fitted with the two; its ``status_`` says whether the tree is proven to be optimal.
+    searched : bool
+        Whether a search was needed; otherwise the searches before it had proven the tree to be optimal already.
+    """
+
+    max_depth: int
+    complexity_cost: float
+    estimator: Any
+    searched: bool
+
+    @property
+    def loss(self) -> float:
+        """The loss on the training samples, without penalties."""
+        return float(self.estimator.tree_.total_loss)
+
+    @property
+    def n_leaves(self) -> int:
+        """The number of leaves."""
+        return int(self.estimator.tree_.n_leaves)
+
+
+def optimal_path(
+    estimator: BaseOptimalTree,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    max_depths: Iterable[int] | None = None,
+    complexity_costs: Iterable[float] | None = None,
+) -> list[PathPoint]:
+    """Find the optimal trees of several depth limits and complexity costs.
+
+    What one search proves is used in the next, so that many settings need no search of their own; the objectives
+    are the same as those of separate fits. Where several trees are optimal, it may be another one of them.
+
+    Parameters
+    ----------
+    estimator : OptimalTreeClassifier or OptimalTreeRegressor
+        The estimator whose other options are to be used; its limits hold for each search. It is not fitted itself.
+    X : array-like of shape (n_samples, n_features)
+        The samples.
+    y : array-like of shape (n_samples,)
+        The labels, or the numbers to predict.
+    max_depths : iterable of int, optional
+        The depth limits; that of the estimator if not given.
+    complexity_costs : iterable of float, optional
+        The complexity costs. If not given, all that make a difference: one for every tree that is optimal for some
+        cost, from 0 up to the cost above which a single leaf is best. Of the range of costs in which a tree is
+        optimal it is the geometric mean (0 for the first range, twice the start for the last).
+
+    Returns
+    -------
+    path : list of PathPoint
+        Sorted by depth limit, then by complexity cost.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from codt import OptimalTreeClassifier, optimal_path
+    >>> X, y = load_iris(return_X_y=True)
+    >>> for point in optimal_path(OptimalTreeClassifier(max_depth=3), X, y):
+    ...     print(f"{point.complexity_cost:.3f}: {point.n_leaves} leaves, {point.loss:g} errors")
+    0.000: 7 leaves, 1 errors
+    0.005: 5 leaves, 2 errors
+    0.012: 4 leaves, 3 errors
+    0.077: 3 leaves, 6 errors
+    0.313: 2 leaves, 50 errors
+    0.667: 1 leaves, 100 errors
+    """
+    solver = PathSolver(estimator, X, y)
+    return solver.path(check_depths([estimator.max_depth] if max_depths is None else max_depths), complexity_costs)
+
+
+class PathSolver:
+    """Fits one estimator to one set of data with many settings."""
+
+    def __init__(self, estimator: BaseOptimalTree, X: ArrayLike, y: ArrayLike) -> None:
+        if not isinstance(estimator, BaseOptimalTree):
+            raise TypeError(f"estimator={estimator!r}: expected an OptimalTreeClassifier or OptimalTreeRegressor.")
+        estimator._validate_params()
+        if estimator.min_loss_decrease > 0:
+            raise ValueError(
+                f"min_loss_decrease={shown(estimator.min_loss_decrease)}: expected 0 where complexity costs are"
+                " compared, since which trees it allows depends on the cost."
+            )
+        self._estimator = estimator
+        self._X = X
+        self._y = y
+        self._importance = estimator._importance()
+        #: The samples that were given.
+        self.samples = check_features(X)
+        self._problem = prepare_problem(estimator._task, self.samples, y, self._importance)
+        leaf = leaf_outcome(self._problem, "interrupted", 0.0).tree
+        self._leaf_loss = leaf.total_loss
+        n_samples = len(self._problem.samples)
+        most_leaves = n_samples if estimator.max_leaf_nodes is None else min(n_samples, int(estimator.max_leaf_nodes))
+        self._bounds = SizeBounds(most_leaves, leaf.total_loss, whole_numbers=self._problem.objective.whole)
+        # The best tree found, by depth and number of splits.
+        self._pool: dict[tuple[int, int], tuple[float, Tree]] = {(0, 0): (leaf.total_loss, leaf)}
+        self._solved: dict[tuple[int, float], PathPoint] = {}
+        self._tolerance = 0.0  # the largest of a search so far
+        #: How many settings needed a search.
+        self.n_searches = 0
+
+    def path(self, depths: Iterable[int], costs: Iterable[float] | None) -> list[PathPoint]:
+        """Solve all combinations of depth limits and costs; without costs, those that matter for each depth limit."""
+        return self.solve_all(self.settings(depths, costs))
+
+    def settings(self, depths: Iterable[int], costs: Iterable[float] | None) -> list[tuple[int, float]]:
+        """Return all combinations of depth limits and costs, those that matter if there are no costs, in order."""
+        given = None if costs is None else check_costs(costs)
+        return sorted(
+            (depth, cost) for depth in depths for cost in (self.costs_that_matter(depth) if given is None else given)
+        )
+
+    def solve_all(self, settings: Iterable[tuple[int, float]]) -> list[PathPoint]:
+        """Solve several settings."""
+        wanted = set(settings)
+        for depth, cost in _in_order(wanted):
+            self.solve(depth, cost)
+        return [self._solved[setting] for setting in sorted(wanted)]
+
+    def solve(self, depth: int, cost: float) -> PathPoint:
+        """Fit the estimator with one setting, by a search where what is known already does not suffice."""
+        setting = (depth, cost)
+        if setting in self._solved:
+            return self._solved[setting]
+        penalty = absolute_penalty(cost, self._problem)
+        bound = self._known_bound(depth, penalty)
+        start = self._best_known(depth, penalty)
+        known = _core.reaches_bound(start.total_loss + penalty * start.n_splits, *bound)
+        model = clone(self._estimator).set_params(max_depth=depth, complexity_cost=cost, warm_start=False)
+        # Of several optimal trees the known one has the fewest splits; a greedy one shall not come before it.
+        model.set_params(greedy_start=self._estimator.greedy_start and not known)
+        outcome = model._fit(self._X, self._y, self._importance, start, bound)
+        model.set_params(greedy_start=self._estimator.greedy_start)
+        point = PathPoint(depth, cost, model, searched=not known)
+        self.n_searches += not known
+        self._solved[setting] = point
+        self._take_proof(depth, outcome)
+        self._add_to_pool(model.tree_)
+        return point
+
+    def fit_all(self, settings: Iterable[tuple[int, float]]) -> dict[tuple[int, float], Any]:
+        """Fit the estimator with several settings, each as it would be fitted alone; see :meth:`fit`."""
+        return {(depth, cost): self.fit(depth, cost) for depth, cost in _in_order(settings)}
+
+    def fit(self, depth: int, cost: float) -> Any:
+        """Fit the estimator with one setting; where several trees are optimal, the result is that of a separate fit.
+
+        No tree is offered to the search. With whole numbers it ends once its tree reaches what others have proven: a
+        search takes no tree that is not better, so this is the tree that it would end with. Sums of floats may still
+        become better by a rounding error, and then another tree that is as good takes the place of the first; and a
+        limit on the gap would be reached earlier. There the search hears of the bound when it has ended.
+        """
+        model = clone(self._estimator).set_params(max_depth=depth, complexity_cost=cost, warm_start=False)
+        penalty = absolute_penalty(cost, self._problem)
+        exact = self._problem.objective.whole and penalty == math.floor(penalty) and not model.gap_limit
+        known = self._known_bound(depth, penalty)
+        self._take_proof(depth, model._fit(self._X, self._y, self._importance, known=known, ends_search=exact))
+        self.n_searches += 1
+        return model
+
+    def _known_bound(self, depth: int, penalty: float) -> KnownBound:
+        return KnownBound(self._bounds.at(depth, penalty), self._tolerance)
+
+    def _take_proof(self, depth: int, outcome: Outcome) -> None:
+        """Keep what a search has proven; a bound for other penalties must hold to more than its own precision."""
+        self._tolerance = max(self._tolerance, outcome.tolerance)
+        self._bounds.add(depth, outcome.penalty, max(0.0, outcome.lower_bound - outcome.tolerance))
+
+    def costs_that_matter(self, depth: int) -> list[float]:
+        """Return one complexity cost for every tree that is optimal at some cost.
+
+        The corners of F_d are found as Eisner and Severance do: a search where the lines of two neighbouring trees
+        cross finds a tree below the crossing, or proves that there is none.
+        """
+        self.solve(depth, 0.0)
+        scale = self._problem.scale
+        done: set[float] = set()
+        while new := [corner for corner in self._corners(depth) if corner not in done]:
+            done.update(new)
+            for corner in new:
+                self.solve(depth, corner / scale)
+        # By now a smaller tree may be known that is as good at this cost, and better above.
+        del self._solved[depth, 0.0]
+        ends = [corner / scale for corner in self._corners(depth)]
+        between = [math.sqrt(low * high) for low, high in pairwise(ends)]
+        return [0.0, *between, 2 * ends[-1]] if ends else [0.0]
+
+    def _corners(self, depth: int) -> list[float]:
+        """Return the penalties, ascending, at which the best known tree within the depth limit changes."""
+        lines: dict[int, float] = {}
+        for (tree_depth, size), (loss, _) in self._pool.items():
+            if tree_depth <= depth:
+                lines[size] = min(loss, lines.get(size, math.inf))
+        corners: list[float] = []
+        # From the single leaf, the best at high penalties, to the larger trees that take over below.
+        size = 0
+        while steeper := [other for other in lines if other > size]:
+            penalty, size = max(((lines[size] - lines[other]) / (other - size), other) for other in steeper)
+            if penalty <= TOLERANCE * self._leaf_loss:
+                break
+            corners.append(penalty)
+        return corners[::-1]
+
+    def _best_known(self, depth: int, penalty: float) -> Tree:
+        fitting = [tree for (tree_depth, _), (_, tree) in self._pool.items() if tree_depth <= depth]
+        return min(fitting, key=lambda tree: (tree.total_loss + penalty * tree.n_splits, tree.n_splits))
+
+    def _add_to_pool(self, tree: Tree) -> None:
+        key = (tree.depth, tree.n_splits)
+        if tree.total_loss < self._pool.get(key, (math.inf,))[0] - TOLERANCE * self._leaf_loss:
+            self._pool[key] = (tree.total_loss, tree)
+
+
+class SizeBounds:
+    """What is proven of the least loss of trees of each size, and so of the optimal objective at any penalty.
+
+    Parameters
+    ----------
+    most_leaves : int
+        No tree has more leaves.
+    leaf_loss : float
+        The loss of a single leaf.
+    whole_numbers : bool
+        Whether losses are whole numbers.
+
+    Examples
+    --------
+    Trees of depth two: at the penalty 10 nothing is better than 30 (one split, 20 errors), at the penalty 2 nothing is
+    better than 11 (three splits, 5 errors). At the penalty 5 the second tree reaches the bound, and nothing is left to
+    search for; at the penalty 9 the first has 29, and a tree with two splits and 10 errors would have 28.
+
+    >>> bounds = SizeBounds(100, leaf_loss=40, whole_numbers=True)
+    >>> bounds.add(2, penalty=10, lower_bound=30)
+    >>> bounds.add(2, penalty=2, lower_bound=11)
+    >>> bounds.at(2, penalty=5), bounds.at(2, penalty=9)
+    (20.0, 28.0)
+    """
+
+    def __init__(self, most_leaves: int, leaf_loss: float, *, whole_numbers: bool) -> None:
+        self._most_leaves = most_leaves
+        self._leaf_loss = leaf_loss
+        self._whole_numbers = whole_numbers
+        self._proven: list[tuple[int, float, float]] = []
+
+    def add(self, depth: int, penalty: float, lower_bound: float) -> None:
+        """Take in that no tree within the depth limit has an objective below the bound."""
+        self._proven.append((depth, penalty, lower_bound))
+
+    def at(self, depth: int, penalty: float) -> float:
+        """Return a lower bound on the objective of all trees within the depth limit."""
+        sizes = np.arange(min(2**depth, self._most_leaves))
+        losses = np.zeros(len(sizes))
+        for proven_depth, at, bound in self._proven:
+            # A shallower limit holds for the trees that cannot be any deeper.
+            valid = slice(None if proven_depth >= depth else proven_depth + 1)
+            losses[valid] = np.maximum(losses[valid], bound - at * sizes[valid])
+        if self._whole_numbers:
+            losses = np.maximum(0.0, np.ceil(losses - ROUNDING))
+        losses[0] = self._leaf_loss
+        return float((losses + penalty * sizes).min())
+
+
+def check_depths(max_depths: Iterable[int]) -> list[int]:
+    """Return the depth limits, each once and ascending."""
+    depths: list[int] = _listed("max_depths", max_depths)
+    for depth in depths:
+        if isinstance(depth, bool) or not isinstance(depth, Integral) or not 0 <= depth <= MAX_DEPTH:
+            raise ValueError(
+                f"max_depths={shown(depths)}: expected whole numbers from 0 to {MAX_DEPTH}, got {shown(depth)}."
+            )
+    if not depths:
+        raise ValueError("max_depths is empty; expected at least one depth limit.")
+    return sorted({int(depth) for depth in depths})
+
+
+def check_costs(complexity_costs: Iterable[float]) -> list[float]:
+    """Return the complexity costs, each once and ascending."""
+    costs: list[float] = _listed("complexity_costs", complexity_costs)
+    for cost in costs:
+        if isinstance(cost, bool) or not isinstance(cost, Real) or not 0 <= as_float(cost) < math.inf:
+            raise ValueError(
+                f"complexity_costs={shown(costs)}: expected finite numbers of at least 0, got {shown(cost)}."
+            )
+    if not costs:
+        raise ValueError("complexity_costs is empty; expected at least one cost, or None to have them chosen.")
+    return sorted({float(cost) for cost in costs})
+
+
+def _listed(name: str, values: object) -> list[Any]:
+    if not isinstance(values, Iterable) or isinstance(values, str):
+        raise TypeError(f"{name}={values!r}: expected several numbers, for example [{values!r}].")
+    return list(values)
+
+
+def _in_order(settings: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
+    """Order settings so that proofs help most: small depths first, and of each the outer costs before those between.
+
+    Examples
+    --------
+    >>> _in_order([(2, 0.1), (1, 0.0), (2, 0.0), (2, 0.3), (2, 0.1)])
+    [(1, 0.0), (2, 0.3), (2, 0.0), (2, 0.1)]
+    """
+    wanted = sorted(set(settings))
+    return [
+        (depth, cost)
+        for depth in sorted({depth for depth, _ in wanted})
+        for cost in _from_the_ends([cost for other, cost in wanted if other == depth])
+    ]
+
+
+def _from_the_ends(costs: Sequence[float]) -> list[float]:
+    """Order costs so that each comes after two around it: the largest, the smallest, then halves of what is between.
+
+    Examples
+    --------
+    >>> _from_the_ends([0, 1, 2, 3, 4])
+    [4, 0, 2, 1, 3]
+    """
+    order = [*costs[-1:], *costs[:-1][:1]]
+    ranges = [(0, len(costs) - 1)]
+    while ranges:
+        low, high = ranges.pop(0)
+        middle = (low + high) // 2
+        if middle > low:
+            order.append(costs[middle])
+            ranges += [(low, middle), (middle, high)]
+    return order

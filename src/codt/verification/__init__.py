@@ -1,0 +1,1 @@
+"""Independent checks of a fitted tree, and CART beside it."""

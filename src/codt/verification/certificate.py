@@ -1,0 +1,288 @@
+"""An independent check of a fitted tree: its loss from the tree alone, and for small data its optimality."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from codt.checks.data import Floats, check_features
+from codt.checks.numbers import as_float
+from codt.estimators.base import BaseOptimalTree
+from codt.problem.objectives import Leaf
+from codt.problem.problem import LeafLimits, Problem, prepare_problem
+from codt.problem.sums import exact_sum
+from codt.search.proof import relative_gap
+from codt.tree.split import Split
+from codt.tree.tree import LEAF, Tree, route
+
+# Sums of floats that differ by less than this, relative to the loss of the best single leaf, count as equal: a few
+# times what the search itself takes for equal.
+TOLERANCE = 1e-11
+
+# More splits than this are not enumerated.
+MOST_SPLITS = 3_000_000
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What :func:`verify` found.
+
+    Attributes
+    ----------
+    loss, objective : float
+        Recomputed from the tree and the data alone.
+    lower_bound : float
+        What the search has proven: no tree within the depth limit has a lower objective.
+    gap : float
+        How far the objective may be from the optimum, relative to the objective.
+    proven_optimal : bool
+        Whether the search has proven that no tree is better, and nothing was found that speaks against it.
+    optimum : float or None
+        The optimal objective found by enumeration, where that was asked for.
+    problems : tuple of str
+        Everything that does not fit; empty if all is well.
+    """
+
+    loss: float
+    objective: float
+    lower_bound: float
+    gap: float
+    proven_optimal: bool
+    optimum: float | None
+    problems: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problems
+
+    def __str__(self) -> str:
+        claim = "proven optimal" if self.proven_optimal else f"within {self.gap:.2%} of the optimum"
+        if self.problems:
+            claim = "does not fit what the model reports"
+        lines = [f"loss {self.loss:g}, objective {self.objective:g}, lower bound {self.lower_bound:g}: {claim}"]
+        if self.optimum is not None:
+            lines.append(f"optimum by enumeration: {self.optimum:g}")
+        lines += [f"PROBLEM: {problem}" for problem in self.problems] or ["everything fits"]
+        return "\n".join(lines)
+
+
+def verify(
+    model: BaseOptimalTree,
+    X: ArrayLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    sample_costs: ArrayLike | None = None,
+    enumerate_trees: bool = False,
+) -> Certificate:
+    """Check a fitted estimator against the data it was fitted to.
+
+    The loss is recomputed from the tree's splits alone, and everything that the estimator reports is compared with
+    it. With ``enumerate_trees`` all trees are tried as well, without any bound and without the compiled search: slow,
+    and for small data only.
+
+    Parameters
+    ----------
+    model : OptimalTreeClassifier or OptimalTreeRegressor
+        A fitted estimator.
+    X, y, sample_weight, sample_costs : array-like
+        What it was fitted to.
+    enumerate_trees : bool, default=False
+        Whether to find the optimum independently.
+
+    Returns
+    -------
+    certificate : Certificate
+        What was found; ``certificate.ok`` tells whether all is well.
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeClassifier, verify
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
+    >>> print(verify(OptimalTreeClassifier(max_depth=2).fit(X, y), X, y, enumerate_trees=True))
+    loss 0, objective 0, lower bound 0: proven optimal
+    optimum by enumeration: 0
+    everything fits
+    """
+    tree = model.tree_
+    problem = _problem(model, check_features(X), y, sample_weight, sample_costs)
+    leaves, depth = route(tree, problem.samples)
+    loss = math.fsum(problem.leaf(np.flatnonzero(leaves == leaf)).loss for leaf in np.unique(leaves))
+    n_splits = int((tree.feature != LEAF).sum())
+    objective = loss + model.penalty_ * n_splits
+    slack = TOLERANCE * max(problem.best_leaf_loss, objective)
+
+    problems: list[str] = []
+    if not abs(loss - float(model.loss_)) <= slack:
+        problems.append(f"the tree's loss is {loss:.12g}, reported is {model.loss_:.12g}")
+    if not abs(objective - model.objective_) <= slack:
+        problems.append(f"the tree's objective is {objective:.12g}, reported is {model.objective_:.12g}")
+    if not model.lower_bound_ <= objective + slack:
+        problems.append(f"the lower bound {model.lower_bound_:.12g} is above the objective {objective:.12g}")
+    if len(np.unique(leaves)) != n_splits + 1:
+        problems.append("some leaves hold no sample")
+    if (model.status_ == "optimal") != (model.gap_ == 0.0):
+        problems.append(f"the status is {model.status_}, the gap {model.gap_:g}")
+    if not abs(model.gap_ - relative_gap(model.lower_bound_, model.objective_)) <= TOLERANCE:
+        problems.append(
+            f"the gap is {relative_gap(model.lower_bound_, model.objective_):g}, reported is {model.gap_:g}"
+        )
+    limits = problem.leaf_limits(model.min_samples_leaf, model.min_weight_fraction_leaf)
+    problems += _wrong_leaves(tree, problem, leaves, slack)
+    problems += _broken_limits(model, problem, limits, leaves, depth)
+    problems += _idle_splits(tree, problem, leaves, model.penalty_, as_float(model.min_loss_decrease), slack)
+    optimum = None
+    if enumerate_trees:
+        optimum = _enumerate(problem, limits, model, slack)
+        if model.status_ == "optimal" and abs(optimum - objective) > slack:
+            problems.append(f"the optimum is {optimum:.12g}, not {objective:.12g}")
+        if model.lower_bound_ > optimum + slack:
+            problems.append(f"the lower bound {model.lower_bound_:.12g} is above the optimum {optimum:.12g}")
+    return Certificate(
+        loss=loss,
+        objective=objective,
+        lower_bound=model.lower_bound_,
+        gap=relative_gap(min(model.lower_bound_, objective), objective),
+        proven_optimal=model.status_ == "optimal" and not problems,
+        optimum=optimum,
+        problems=tuple(problems),
+    )
+
+
+def _problem(
+    model: BaseOptimalTree,
+    samples: Floats,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    sample_costs: ArrayLike | None,
+) -> Problem:
+    problem = prepare_problem(model._task, samples, y, model._importance(sample_weight, sample_costs))
+    if model._task == "regression":
+        return problem
+    classes = model.classes_
+    # Python's comparison, which is exact for numbers of different types.
+    known = {label: code for code, label in enumerate(classes.tolist())}
+    unknown = [label for label in problem.classes.tolist() if label not in known]
+    if unknown:
+        raise ValueError(f"y holds {unknown[0]!r}; expected labels that are known from fitting: {classes.tolist()!r}.")
+    codes = np.array([known[label] for label in problem.classes.tolist()], dtype=np.float64)
+    return replace(problem, targets=codes[problem.targets.astype(np.intp)], classes=classes)
+
+
+def _weight(problem: Problem, rows: NDArray[np.bool_]) -> float:
+    return float(rows.sum()) if problem.weights is None else exact_sum(problem.weights[rows])
+
+
+def _wrong_leaves(tree: Tree, problem: Problem, leaves: NDArray[np.intp], slack: float) -> list[str]:
+    wrong = []
+    for leaf in np.unique(leaves):
+        rows = np.flatnonzero(leaves == leaf)
+        if tree.n_samples[leaf] != len(rows):
+            wrong.append(f"leaf {leaf} holds {len(rows)} samples, not {tree.n_samples[leaf]}")
+        best, claimed = problem.leaf(rows), tree.value[leaf]
+        if tree.task == "regression":
+            if not _is_best(problem, rows, best, claimed, slack):
+                wrong.append(f"leaf {leaf} predicts {claimed}; its {problem.objective.predicts} is {best.value}")
+            continue
+        if np.abs(best.value - claimed).max() > (0.0 if problem.weights is None else TOLERANCE * best.value.sum()):
+            wrong.append(f"leaf {leaf} does not count its samples by class")
+        label = int(tree.label[leaf])
+        if problem.loss_of(label, rows) > best.loss + (0.0 if problem.objective.whole else slack):
+            wrong.append(f"leaf {leaf} predicts class {label}; class {best.label} costs less")
+    return wrong
+
+
+def _is_best(problem: Problem, rows: NDArray[np.intp], best: Leaf, claimed: Floats, slack: float) -> bool:
+    """Tell whether a leaf of a regression tree predicts the best number or numbers for its samples."""
+    if not problem.objective.one_best:
+        return problem.loss_of(claimed, rows) <= best.loss + slack
+    # Means of numbers far from zero are rounded to the floats there.
+    reach = np.ptp(problem.targets[rows].reshape(len(rows), -1), axis=0)
+    near = np.abs(best.value - claimed) <= TOLERANCE * reach + 2 * np.spacing(np.abs(best.value))
+    return bool(near.all())
+
+
+def _broken_limits(
+    model: BaseOptimalTree, problem: Problem, limits: LeafLimits, leaves: NDArray[np.intp], depth: int
+) -> list[str]:
+    """Name the limits on the size of the tree and of its leaves that it does not keep to."""
+    broken = []
+    n_leaves = int((model.tree_.feature == LEAF).sum())
+    if depth > model.max_depth:
+        broken.append(f"the tree's depth is {depth}, the limit {model.max_depth}")
+    if model.max_leaf_nodes is not None and n_leaves > model.max_leaf_nodes:
+        broken.append(f"the tree has {n_leaves} leaves, the limit is {model.max_leaf_nodes}")
+    for leaf in np.unique(leaves) if n_leaves > 1 else []:
+        held = leaves == leaf
+        if not limits.allow(int(held.sum()), _weight(problem, held)):
+            broken.append(f"leaf {leaf} holds less than min_samples_leaf or min_weight_fraction_leaf ask for")
+    return broken
+
+
+def _idle_splits(
+    tree: Tree, problem: Problem, leaves: NDArray[np.intp], penalty: float, decrease: float, slack: float
+) -> list[str]:
+    """Name the branching nodes whose subtrees do not lower the loss enough."""
+    if not decrease:
+        return []
+    idle = []
+
+    def visit(node: int) -> tuple[float, NDArray[np.intp]]:
+        rows = np.flatnonzero(leaves == node)
+        if tree.feature[node] == LEAF:
+            return problem.leaf(rows).loss, rows
+        below = [visit(int(child)) for child in (tree.left[node], tree.right[node])]
+        rows = np.concatenate([held for _, held in below])
+        objective = penalty + sum(loss for loss, _ in below)
+        saved = problem.leaf(rows).loss - objective
+        if saved < decrease - slack:
+            idle.append(f"the split of node {node} saves {saved:g}, less than min_loss_decrease={decrease:g}")
+        return objective, rows
+
+    visit(0)
+    return idle
+
+
+def _enumerate(problem: Problem, limits: LeafLimits, model: BaseOptimalTree, slack: float) -> float:
+    """Return the optimal objective by trying every tree; subproblems met twice are solved once."""
+    X = problem.samples
+    depth, penalty, decrease = int(model.max_depth), model.penalty_, as_float(model.min_loss_decrease)
+    rounding = 0.0 if problem.objective.whole and not penalty else slack
+    n_splits = sum(len(np.unique(column)) - 1 for column in X.T)
+    if n_splits**depth > MOST_SPLITS:
+        raise ValueError(
+            f"enumerate_trees: {n_splits} splits at depth {depth} are too many to try all;"
+            f" expected no more than {MOST_SPLITS} combinations."
+        )
+    known: dict[tuple[bytes, int, int], float] = {}
+
+    def enough(rows: NDArray[np.bool_]) -> bool:
+        return limits.allow(int(rows.sum()), _weight(problem, rows))
+
+    def best(rows: NDArray[np.bool_], budget: int, n_leaves: int) -> float:
+        n_leaves = min(n_leaves, 2**budget)
+        key = (rows.tobytes(), budget, n_leaves)
+        if key not in known:
+            leaf = objective = problem.leaf(np.flatnonzero(rows)).loss
+            if n_leaves > 1:
+                for feature in range(X.shape[1]):
+                    for value in np.unique(X[rows, feature])[:-1]:
+                        left = Split(feature, value).goes_left(X)
+                        if not (enough(rows & left) and enough(rows & ~left)):
+                            continue
+                        # Where there are leaves for all, one way to share them out is enough.
+                        shares = range(1, n_leaves) if n_leaves < 2**budget else [n_leaves // 2]
+                        for share in shares:
+                            split = penalty + best(rows & left, budget - 1, share)
+                            split += best(rows & ~left, budget - 1, n_leaves - share)
+                            if leaf - split >= decrease - rounding:
+                                objective = min(objective, split)
+            known[key] = objective
+        return known[key]
+
+    most = len(X) if model.max_leaf_nodes is None else int(model.max_leaf_nodes)
+    return best(np.ones(len(X), dtype=bool), depth, most)
