@@ -5,11 +5,13 @@
 
 namespace codt {
 
+// NOLINTBEGIN(bugprone-macro-parentheses): an attribute takes none
 #define CODT_RUN(name, bytes, target, supported) \
     template <class Kernel, class... Args>       \
     target void run_##name(Args... args) {       \
         Kernel::template run<bytes>(args...);    \
     }
+// NOLINTEND(bugprone-macro-parentheses)
 CODT_VECTOR_PATHS(CODT_RUN)
 #undef CODT_RUN
 
