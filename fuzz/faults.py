@@ -89,8 +89,8 @@ FAULTS = (
     Fault(
         "an interval end off by one",
         "engine/bounds/similarity.cpp",
-        "        interval.first = low;\n",
-        "        interval.first = low + 1;\n",
+        "        interval.first =\n            first_from(",
+        "        interval.first =\n            1 + first_from(",
     ),
     Fault(
         "a wrong weight share",
