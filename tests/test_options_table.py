@@ -22,7 +22,7 @@ from codt import (
     _core,
 )
 from codt.estimators.base import BaseOptimalTree
-from codt.options.table import (
+from codt.options.options import (
     ESTIMATOR_OPTIONS,
     OPTIONS,
     RUN_OPTIONS,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codt import _core
-from codt.options.table import SEARCH_OPTIONS
+from codt.options.options import SEARCH_OPTIONS
 from tests.support.checker import CheckedTree, check_tree, close
 from tests.support.instances import Instance
 from tests.support.oracle import optimal_objective

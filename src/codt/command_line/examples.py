@@ -1,4 +1,4 @@
-"""What the commands of the command line have in common: reading tables and models, writing results."""
+"""The examples under the help of a command."""
 
 
 def examples(*commands: str) -> str:

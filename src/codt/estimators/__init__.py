@@ -1,1 +1,1 @@
-"""The estimators of scikit-learn's kind."""
+"""The estimators: classifier and regressor, fitting, and what a fit ends with."""

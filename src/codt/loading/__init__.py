@@ -1,1 +1,1 @@
-"""Fitted estimators made of what others wrote: our JSON, and trees of scikit-learn."""
+"""Fitted estimators read back: from JSON, and from trees of scikit-learn."""

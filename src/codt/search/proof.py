@@ -1,4 +1,4 @@
-"""What is proven of a tree: status, lower bound and gap, decided in one place so that they tell the same story."""
+"""What is proven of a tree: status, lower bound and gap, decided here for all estimators, so that they agree."""
 
 from __future__ import annotations
 
