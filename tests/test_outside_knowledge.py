@@ -232,6 +232,25 @@ def test_a_bound_that_is_the_optimum_ends_the_search_with_the_tree(kind: str) ->
     assert early > 0
 
 
+def test_a_bound_is_still_known_when_a_search_has_begun_again_with_other_numbers() -> None:
+    rng = np.random.default_rng(54)
+    begun_again = 0
+    for turn in range(scaled(400)):
+        instance = wide_instance(rng, KINDS[turn % len(KINDS)])
+        optimum = optimal_objective(instance)
+        search = make_search(instance, Settings())
+        search.raise_lower_bound(below(optimum), 0.0)
+        tolerance = search.tolerance
+        while not search.complete and search.tolerance == tolerance:
+            search.run(max_expansions=1)
+        if search.complete:  # its tree reached the bound before
+            continue
+        begun_again += 1
+        search.offer(*trees_on_the_way(rng, instance)[-1])
+        assert search.complete, repr(instance)
+    assert begun_again >= scaled(400) // 200
+
+
 # --- what bounds mean
 
 
