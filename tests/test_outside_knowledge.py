@@ -180,7 +180,7 @@ def test_knowledge_at_any_moment_changes_nothing_but_the_work(objective: str) ->
         room = Fraction(0) if instance.counts_whole else instance.slack
         for _ in range(3):
             in_time += attempt(rng, instance, room, trees, optimum)[1]
-    assert in_time > scaled(60) // 10  # or only what comes before and after is tested
+    assert in_time > 0  # or only what comes before and after is tested
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -226,6 +226,7 @@ def test_a_bound_that_is_the_optimum_ends_the_search_with_the_tree(kind: str) ->
                 assert search.complete, f"{order} {told}"
                 assert search.run(max_expansions=0) == "optimal", told
                 assert search.n_expansions == 0, told
+                assert kind == "plain" or search.tolerance <= 1e-9 * float(optimum), told
             assert search.run() == "optimal", told
             check_claims(search, instance, optimum, room, told)
         alone = make_search(instance, settings)
