@@ -150,23 +150,18 @@ OutsideBound Search::outside_bound() const {
     return settings_.whole && margin() == 0 ? outside_.rounded_up(objective_->unit()) : outside_;
 }
 
-// What is reported of it, with room for what rounding may do to the objective of a tree that reaches it.
-double Search::outside_lower() const {
-    const double lower = outside_bound().lower;
-    return lower - std::min(margin() * objective_->unit(), wanted_precision * lower);
-}
-
 // Closes the root if its incumbent is as good as others have proven that a tree can be. There is no need for
 // better numbers then: it is so to the precision that is wanted.
 void Search::close_by_outside_bound() {
     if (outside_.lower <= 0 || complete_) return;
-    const double objective =
-        tells_apart(root_.incumbent) ? root_.incumbent * objective_->unit() : real_incumbent().objective;
+    const bool apart = tells_apart(root_.incumbent);
+    const double objective = apart ? root_.incumbent * objective_->unit() : real_incumbent().objective;
+    const double own_tolerance = apart ? tolerance_.load() : 0;
     const OutsideBound outside = outside_bound();
-    if (!outside.reached_by(objective, tolerance_)) return;
+    if (!outside.reached_by(objective, own_tolerance)) return;
     root_.complete = settled_ = true;
     next_objective_ = nullptr;
-    tolerance_ = std::max(tolerance_.load(), objective - outside.lower);
+    tolerance_ = std::max(own_tolerance, objective - outside.lower);
 }
 
 }  // namespace codt

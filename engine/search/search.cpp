@@ -117,7 +117,7 @@ FlatTree Search::tree() const {
             upper = real_incumbent().objective;
         }
         // Internal sums carry rounding errors of the order of the whole data's loss.
-        slack = 1e-8 * root_.leaf_loss * objective_->unit() + tolerance_;
+        slack = (1e-8 * root_.leaf_loss + 2 * margin()) * objective_->unit();
     }
     FlatTree tree = read_out(solution, *data_, *objective, settings);
     const double found = tree.objective(options_.penalty);
@@ -143,12 +143,12 @@ void Search::add_trace_point() {
     const double unit = objective_->unit();
     double upper = root_.incumbent * unit;
     double lower = std::max(0.0, std::min(root_.lower.allowed, root_.incumbent) - margin()) * unit;
-    lower = std::max(lower, outside_lower());
+    lower = std::max(lower, outside_bound().lower);
     if (!tells_apart(root_.incumbent))
         upper = proven || options_.rules.min_decrease > 0 ? real_incumbent().objective
                                                           : (root_.incumbent + margin()) * unit;
     upper = std::min(upper, upper_bound_.load());
-    // In other numbers a tree may seem to be better than was proven, by rounding.
+    // A tree may seem to be better than was proven, by rounding: here, elsewhere or in other numbers.
     if (upper < lower_bound_ && upper >= (1 - wanted_precision) * lower_bound_) upper = lower_bound_;
     // Until the search is complete the proof is not either, by however little.
     lower = proven ? upper : std::max(std::min(lower, std::nextafter(upper, 0.0)), lower_bound_.load());
