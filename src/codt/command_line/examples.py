@@ -1,8 +1,8 @@
-"""What the commands of the command line have in common: reading tables and models, writing results."""
+"""Examples in the help of the commands."""
 
 
 def examples(*commands: str) -> str:
-    """Return the examples that stand under a command's help, each in a line of its own.
+    """Return the examples below a command's help, one per line.
 
     Examples
     --------

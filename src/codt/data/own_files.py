@@ -1,4 +1,4 @@
-"""Data sets of the user's own: CSV and Parquet files, wherever the name of a data set is expected."""
+"""The user's own data sets: CSV and Parquet files, wherever the name of a data set is expected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of the user's own: read from a CSV or Parquet file, and divided into features and target."""
+"""The user's own tables: read from a CSV or Parquet file, and divided into features and target."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from codt.options.table import Task
 if TYPE_CHECKING:
     import pandas as pd
 
-# What a Parquet file begins with.
+# The first bytes of a Parquet file.
 _PARQUET = b"PAR1"
 
-# With more distinct integers than this, a target is taken for a quantity rather than a label.
+# A target with more distinct integers than this is treated as a quantity, not as a label.
 MOST_INTEGER_CLASSES = 20
 
 
 def parse_table(content: bytes, source: object) -> pd.DataFrame:
     r"""Return the table in a CSV file with a header or in a Parquet file, whatever the file is called.
 
-    pandas is given the bytes, not the name: it would also take an address of the web or an archive for a file.
+    pandas gets the bytes, not the name, because it would also accept a web address or an archive.
 
     Parameters
     ----------
     content : bytes
         What the file holds.
     source : object
-        What to call it in errors.
+        The file's name in error messages.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def parse_table(content: bytes, source: object) -> pd.DataFrame:
 
 
 def features_and_target(frame: pd.DataFrame, target: str, source: object) -> tuple[pd.DataFrame, pd.Series[Any]]:
-    r"""Return the columns beside the target, and the target, which must be there in every row.
+    r"""Return the columns other than the target, and the target, which must not be missing in any row.
 
     Examples
     --------

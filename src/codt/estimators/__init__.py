@@ -1,1 +1,1 @@
-"""The estimators of scikit-learn's kind."""
+"""The scikit-learn estimators."""

@@ -1,1 +1,1 @@
-"""Fitted estimators made of what others wrote: our JSON, and trees of scikit-learn."""
+"""Fitted estimators made from JSON and from scikit-learn trees."""

@@ -1,1 +1,1 @@
-"""Independent checks of a fitted tree, and CART beside it."""
+"""Independent checks of a fitted tree, and comparison with CART."""

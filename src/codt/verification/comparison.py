@@ -1,4 +1,4 @@
-"""What the demo and the command line say about a fitted tree: its loss, the proof, and CART's loss."""
+"""What the demo and the command line report about a fitted tree: its loss, the proof, and CART's loss."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def cart_loss(
     max_leaf_nodes: int | None = None,
     importance: Importance | None = None,
 ) -> float:
-    """Return the training loss of scikit-learn's CART, by the same weights, costs and criterion.
+    """Return the training loss of scikit-learn's CART, with the same weights, costs and criterion.
 
-    CART knows no costs when it grows its tree, and grows it by its default criterion where it does not have ours.
+    CART ignores costs when it grows its tree, and uses its default criterion where it does not have ours.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def cart_loss(
 
 
 def make_cart(objective: Objective, **options: Any) -> Any:
-    """Return scikit-learn's CART for an objective; with its default criterion, where scikit-learn has no such one.
+    """Return scikit-learn's CART for an objective; with its default criterion if scikit-learn does not have this one.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def make_cart(objective: Objective, **options: Any) -> Any:
 
 
 def report(model: BaseOptimalTree, cart: float, seconds: float) -> str:
-    """Sum up a fitted estimator: its loss beside CART's, and what is proven."""
+    """Sum up a fitted estimator: its loss and CART's, and what is proven."""
     unit = model.tree_.objective.unit
     if model.status_ == "optimal":
         proof = "no tree of this depth has a lower objective"
