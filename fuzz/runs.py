@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import codt
-from codt.options.table import SEARCH_OPTIONS, TERMINALS
+from codt.options.options import SEARCH_OPTIONS, TERMINALS
 from fuzz.case import Data, Run
 from fuzz.exact import Exact, as_float
 from fuzz.kernels import KERNELS

@@ -11,8 +11,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from codt.options.options import TERMINALS
 from tests.support.checker import check_tree, close
-from tests.support.engine import KERNELS, REGISTRY, SWITCHES, TERMINALS, Settings, check_optimal, solve
+from tests.support.engine import KERNELS, REGISTRY, SWITCHES, Settings, check_optimal, solve
 from tests.support.instances import TASKS, Instance, Task, scaled
 from tests.support.rendering import solve_d1
 

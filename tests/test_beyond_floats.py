@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from codt import OptimalTreeClassifier, OptimalTreeRegressor, Search, verify
-from codt.checks.precision import refuse_inseparable_values, refuse_moved_targets, whole_numbers
-from codt.data.own_files import read_own_file
+from codt.data.own_tables import read_own_file
+from codt.input_checks.precision import refuse_inseparable_values, refuse_moved_targets, whole_numbers
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

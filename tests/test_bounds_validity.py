@@ -9,8 +9,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from codt.options.options import TERMINALS
 from tests.support.checker import check_tree, close
-from tests.support.engine import REGISTRY, SWITCHES, TERMINALS, Settings, make_search, run
+from tests.support.engine import REGISTRY, SWITCHES, Settings, make_search, run
 from tests.support.instances import TASKS, Instance, Task, random_instance, scaled
 from tests.support.oracle import optimal_objective
 

@@ -11,8 +11,9 @@ import pytest
 from numpy.typing import NDArray
 
 from codt import OptimalTreeClassifier, OptimalTreeRegressor
+from codt.options.options import TERMINALS
 from tests.support.checker import check_tree, exact_leaf_loss
-from tests.support.engine import KERNELS, TERMINALS, Settings, check_optimal, solve
+from tests.support.engine import KERNELS, Settings, check_optimal, solve
 from tests.support.instances import Instance
 from tests.support.oracle import optimal_objective
 

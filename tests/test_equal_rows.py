@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from codt import OptimalTreeClassifier
-from tests.support.engine import KERNELS, REGISTRY, TERMINALS, Settings, check_optimal, make_search, run, solve
+from codt.options.options import TERMINALS
+from tests.support.engine import KERNELS, REGISTRY, Settings, check_optimal, make_search, run, solve
 from tests.support.instances import Instance, scaled
 
 

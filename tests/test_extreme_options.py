@@ -21,8 +21,8 @@ from codt import (
     optimal_path,
     verify,
 )
-from codt.checks.numbers import shown
-from codt.options.table import ESTIMATOR_OPTIONS, RUN_OPTIONS, SEARCH_OPTIONS
+from codt.input_checks.numbers import shown
+from codt.options.options import ESTIMATOR_OPTIONS, RUN_OPTIONS, SEARCH_OPTIONS
 
 X = np.random.default_rng(0).normal(size=(24, 2))
 Y = np.arange(24) % 3

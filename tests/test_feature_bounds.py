@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.support.engine import KERNELS, REGISTRY, SWITCHES, TERMINALS, Settings, check_optimal, solve
+from codt.options.options import TERMINALS
+from tests.support.engine import KERNELS, REGISTRY, SWITCHES, Settings, check_optimal, solve
 from tests.support.instances import TASKS, Instance, Task, scaled
 from tests.support.oracle import optimal_objective
 

@@ -23,6 +23,7 @@ def interruptible() -> Any:
 
 
 def interrupt_after(seconds: float) -> threading.Timer:
+    """Start a timer that sends Ctrl-C; on a busy machine that may be before this returns."""
     timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     return timer
@@ -36,32 +37,29 @@ def test_an_interrupt_at_any_moment_keeps_the_incumbent(n_jobs: int) -> None:
     model = OptimalTreeClassifier(max_depth=6, on_interrupt="keep", n_jobs=n_jobs)
     for depth in [2, 3, 4, 6] * 4:
         model.set_params(max_depth=depth, time_limit=5)
-        timer = interrupt_after(0.001 + 0.1 * rng.random())
+        fitted = False
         try:
+            timer = interrupt_after(0.001 + 0.1 * rng.random())
             model.fit(X, y)
+            fitted = True
             timer.join()
             time.sleep(0.01)  # where it comes after the end of the search, it must not hit the next fit
-        except KeyboardInterrupt:  # outside the search: in the checks before it or the reading after it
-            continue
-        finally:
-            timer.join()
-        assert model.status_ in ("interrupted", "optimal")
-        assert verify(model, X, y).ok
+        except KeyboardInterrupt:  # in the checks before the search, in the reading after it, or in this test
+            pass
+        if fitted:
+            assert model.status_ in ("interrupted", "optimal")
+            assert verify(model, X, y).ok
 
 
 @pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_raises_by_default_and_the_search_can_go_on() -> None:
     X, y = noise()
     search = Search(X, y, task="classification", max_depth=6)
-    timer = interrupt_after(0.2)
     with pytest.raises(KeyboardInterrupt):
-        search.run(n_jobs=2)
-    timer.join()
+        _ = interrupt_after(1.0), search.run(n_jobs=2)
     assert search.status == "interrupted"
     before = search.n_expansions
     assert search.run(max_expansions=5) == "expansion-limit"
     assert search.n_expansions == before + 5
-    timer = interrupt_after(0.2)
     with pytest.raises(KeyboardInterrupt):
-        OptimalTreeClassifier(max_depth=6).fit(X, y)
-    timer.join()
+        _ = interrupt_after(0.2), OptimalTreeClassifier(max_depth=6).fit(X, y)

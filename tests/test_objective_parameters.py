@@ -20,8 +20,8 @@ from sklearn.utils._param_validation import Interval
 
 import codt
 from codt import OptimalTreeClassifier, OptimalTreeRegressor, _core, from_json, optimal_path, verify
-from codt.options.table import Option, constraints
-from codt.problem.criteria import offer_criteria
+from codt.options.options import Option, constraints
+from codt.problem.criterion_parameters import offer_criteria
 from codt.problem.objectives import (
     CRITERIA,
     FAMILIES,

@@ -17,12 +17,12 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import codt
 from codt import OptimalTreeClassifier, OptimalTreeRegressor, from_json, from_sklearn, optimal_path, verify
+from codt.baseline.cart import cart_loss, report
 from codt.explain.page import explanation_page
 from codt.pictures.layout import spread_words, spreads
 from codt.problem.objectives import CRITERIA, OBJECTIVES, Objective, Samples, register
 from codt.problem.problem import Importance
 from codt.tree.tree import Tree
-from codt.verification.comparison import cart_loss, report
 from tests.support.instances import scaled
 from tests.test_objectives_doc import DOC, best, deviance
 

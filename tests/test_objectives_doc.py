@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from codt import _core
-from tests.support.engine import DEFAULTS, KERNELS, REGISTRY, SWITCHES, TERMINALS
+from codt.options.options import TERMINALS
+from tests.support.engine import DEFAULTS, KERNELS, REGISTRY, SWITCHES
 from tests.support.instances import random_features, scaled
 
 ROOT = Path(__file__).parent.parent

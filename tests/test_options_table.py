@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from sklearn.utils._param_validation import Interval, StrOptions
 
-import codt.search
 from codt import (
     OptimalTreeClassifier,
     OptimalTreeClassifierCV,
@@ -23,7 +22,7 @@ from codt import (
     _core,
 )
 from codt.estimators.base import BaseOptimalTree
-from codt.options.table import (
+from codt.options.options import (
     ESTIMATOR_OPTIONS,
     OPTIONS,
     RUN_OPTIONS,
@@ -128,7 +127,7 @@ def test_the_core_gets_every_option_that_it_has_and_what_it_gets_as_it_is_untouc
             given.update(options)
             super().__init__(*arrays, weights=weights, costs=costs, **options)
 
-    monkeypatch.setattr(codt.search._core, "Search", Recorder)
+    monkeypatch.setattr(_core, "Search", Recorder)
     # Values that differ from the defaults, and are no other objects of the same value.
     others = {"max_depth": 2, "max_leaf_nodes": 3, "terminal": "leaf", "kernel": "scalar"}
     chosen = {option.name: others.get(option.name, option.default is False) for option in TO_CORE}
@@ -278,7 +277,7 @@ def test_options_that_the_documents_set_exist() -> None:
 
 def test_the_command_line_has_the_options_of_the_table(monkeypatch: Any, tmp_path: Path) -> None:
     testing = pytest.importorskip("typer.testing")
-    from codt import cli
+    from codt.command_line import app as cli
 
     given: dict[str, Any] = {}
 

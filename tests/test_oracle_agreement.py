@@ -7,7 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from tests.support.engine import KERNELS, REGISTRY, SWITCHES, TERMINALS, Settings, check_optimal, solve
+from codt.options.options import TERMINALS
+from tests.support.engine import KERNELS, REGISTRY, SWITCHES, Settings, check_optimal, solve
 from tests.support.instances import TASKS, Instance, Task, random_instance, scaled
 from tests.support.oracle import optimal_objective
 

@@ -14,7 +14,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 from codt import Heuristic, OptimalTreeClassifier, OptimalTreeRegressor, Search, Strategy
-from tests.support.engine import KERNELS, REGISTRY, SWITCHES, TERMINALS, Settings
+from codt.options.options import TERMINALS
+from tests.support.engine import KERNELS, REGISTRY, SWITCHES, Settings
 from tests.support.instances import scaled
 from tests.support.weighted import (
     COMBINED_LIMITS,

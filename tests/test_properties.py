@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from codt.options.options import TERMINALS
 from tests.support.checker import check_tree
-from tests.support.engine import REGISTRY, SWITCHES, TERMINALS, Settings, make_search, run, solve
+from tests.support.engine import REGISTRY, SWITCHES, Settings, make_search, run, solve
 from tests.support.instances import Instance, instances
 
 #: Any way to search, all of which must agree.

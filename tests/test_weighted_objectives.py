@@ -8,7 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tests.support.engine import KERNELS, REGISTRY, SWITCHES, TERMINALS, Settings, run
+from codt.options.options import TERMINALS
+from tests.support.engine import KERNELS, REGISTRY, SWITCHES, Settings, run
 from tests.support.instances import scaled
 from tests.support.weighted import (
     COMBINED_LIMITS,

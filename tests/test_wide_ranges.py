@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.engine import KERNELS, REGISTRY, SWITCHES, TERMINALS, Settings
+from codt.options.options import TERMINALS
+from tests.support.engine import KERNELS, REGISTRY, SWITCHES, Settings
 from tests.support.instances import random_features, scaled
 from tests.support.weighted import Floats, WeightedInstance, make_search, optimal_objective, tree_objective
 

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from codt import Search
-from codt.options.table import Task
+from codt.options.options import Task
 
 #: Enough that the counts tell, few enough that all takes seconds.
 N_SAMPLES = {2: 4000, 3: 1000}

@@ -13,6 +13,7 @@ Examples
 (0, 'optimal')
 """
 
+import sys as _sys
 from importlib.metadata import version as _version
 
 from codt.estimators.classifier import OptimalTreeClassifier
@@ -21,6 +22,8 @@ from codt.export.scikit_learn import to_sklearn
 from codt.loading.json_reader import from_json
 from codt.loading.scikit_learn import from_sklearn
 from codt.pictures import plot_trace, plot_tree, tree_svg
+from codt.problem import objectives as _objectives
+from codt.problem import sums as _sums
 from codt.search.progress import Progress
 from codt.search.search import Search
 from codt.strategy.strategy import Heuristic, Strategy, strategies
@@ -31,6 +34,9 @@ from codt.tuning.path_plot import plot_path
 from codt.verification.certificate import Certificate, verify
 
 __version__ = _version("codt")
+
+# Modules under the paths that they had in earlier versions.
+_sys.modules |= {"codt.objectives": _objectives, "codt.sums": _sums}
 
 __all__ = [
     "Certificate",

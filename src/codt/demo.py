@@ -7,9 +7,10 @@ from time import perf_counter
 from numpy.typing import ArrayLike
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
+from codt.baseline.cart import cart_loss
+from codt.command_line.summary import report
 from codt.estimators.classifier import OptimalTreeClassifier
 from codt.estimators.regressor import OptimalTreeRegressor
-from codt.verification.comparison import cart_loss, report
 
 
 def main() -> None:

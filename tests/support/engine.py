@@ -9,19 +9,19 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from codt import _core, options
+from codt import _core
+from codt.options.options import SEARCH_OPTIONS
 from tests.support.checker import CheckedTree, check_tree, close
 from tests.support.instances import Instance
 from tests.support.oracle import optimal_objective
 
 REGISTRY: dict[str, dict[str, Any]] = {entry["name"]: dict(entry) for entry in _core.strategies()}
-TERMINALS = options.TERMINALS
 #: What the core is told where nothing else is said.
 DEFAULTS: dict[str, Any] = {row["name"]: row["value"] for row in _core.options()}
 #: The bounds that can be left out.
 SWITCHES = tuple(
     option.name
-    for option in options.SEARCH_OPTIONS
+    for option in SEARCH_OPTIONS
     if option.is_switch and option.name not in ("greedy_start", "primal_heuristics")
 )
 

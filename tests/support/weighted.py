@@ -213,7 +213,10 @@ def with_limits(rng: np.random.Generator, free: WeightedInstance, limits: Collec
 
 
 def random_decrease(rng: np.random.Generator, instance: WeightedInstance) -> float:
-    """A decrease that matters: a part of the loss, a whole number, or just what some split achieves."""
+    """A decrease that matters: a part of the loss, a whole number, or what some split achieves.
+
+    Where sums are rounded, it is a little more or less than that: whether just as much is enough depends on rounding.
+    """
     kind = int(rng.integers(3))
     if kind == 0:
         return float(rng.integers(1, 4))
@@ -226,7 +229,8 @@ def random_decrease(rng: np.random.Generator, instance: WeightedInstance) -> flo
     if not all(sides):
         return 1.0
     after = sum((instance.leaf_loss(side) for side in sides), Fraction(instance.penalty))
-    return max(0.0, float(instance.leaf_loss(rows) - after))
+    saved = max(0.0, float(instance.leaf_loss(rows) - after))
+    return saved if instance.counts_whole else saved * float(rng.choice([1 - 1e-6, 1 + 1e-6]))
 
 
 def optimal_objective(instance: WeightedInstance) -> Fraction:

@@ -12,19 +12,20 @@ import typer
 
 from codt import __version__
 from codt import demo as demonstration
+from codt.baseline.cart import cart_loss
 from codt.command_line import model_commands
 from codt.command_line.examples import examples
 from codt.command_line.files import check_place, read_table, refused, target_and_rest, write_text
 from codt.command_line.flags import with_flags
 from codt.command_line.printing import print_table
+from codt.command_line.summary import report
 from codt.data.datasets import list_datasets
-from codt.data.tables import guess_task, refuse_text
+from codt.data.own_tables import guess_task, refuse_text
 from codt.estimators.classifier import OptimalTreeClassifier
 from codt.estimators.regressor import OptimalTreeRegressor
 from codt.search.progress import live_line
 from codt.strategy.strategy import strategies as known_strategies
 from codt.study.cli import app as study
-from codt.verification.comparison import cart_loss, report
 
 # Plain help and errors: rich would read brackets in the names of columns as markup.
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import typer
 
-from codt.data.tables import features_and_target, parse_table, refuse_text
+from codt.data.own_tables import features_and_target, parse_table, refuse_text
 from codt.loading.json_reader import from_json
 
 

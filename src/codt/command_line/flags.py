@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from codt.options.table import ESTIMATOR_OPTIONS, Option
+from codt.options.options import ESTIMATOR_OPTIONS, Option
 
 Command = TypeVar("Command", bound=Callable[..., None])
 

@@ -17,13 +17,13 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from codt.checks.data import Floats
-from codt.checks.names import unknown_name
-from codt.data.own_files import is_own_file, read_own_file
+from codt.data.own_tables import is_own_file, read_own_file
 from codt.data.remote import fetch
 from codt.data.remote.cache import cache_folder, read
 from codt.data.remote.content import counts
-from codt.options.table import Task
+from codt.input_checks.arrays import Floats
+from codt.input_checks.names import unknown_name
+from codt.options.options import Task
 
 DATA_DIR_VARIABLE = "CODT_DATA_DIR"
 

@@ -1,1 +1,1 @@
-"""The scikit-learn estimators."""
+"""The estimators: classifier and regressor, fitting, and the result of a fit."""

@@ -12,18 +12,18 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from codt.checks.data import Floats, check_features
 from codt.estimators.outcome import Outcome, leaf_outcome
 from codt.estimators.presentation import PresentationMixin
+from codt.input_checks.arrays import Floats, check_features
 from codt.options.limits import count_threads, seconds_allowed
-from codt.options.table import ESTIMATOR_OPTIONS, SEARCH_OPTIONS, Task, check_options, constraints, refuse_booleans
+from codt.options.options import ESTIMATOR_OPTIONS, SEARCH_OPTIONS, Task, check_options, constraints, refuse_booleans
 from codt.problem.problem import Importance, prepare_problem
 from codt.search.initial_tree import as_tree
 from codt.search.progress import Progress, Watcher, live_line
 from codt.search.proof import KnownBound
 from codt.search.search import Search
 from codt.strategy.strategy import Strategy
-from codt.tree.nodes import decision_path, feature_importances
+from codt.tree.measures import decision_path, feature_importances
 from codt.tree.tree import Tree
 
 

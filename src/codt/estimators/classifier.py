@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import StrOptions
 
-from codt.checks.data import Floats
 from codt.estimators.base import BaseOptimalTree
-from codt.options.table import ESTIMATOR_OPTIONS, Task, document_options
+from codt.input_checks.arrays import Floats
+from codt.options.options import ESTIMATOR_OPTIONS, Task, document_options
 from codt.problem.problem import ClassWeight, Importance
 from codt.search.progress import Progress
 from codt.strategy.strategy import Strategy

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from codt.checks.data import Floats
+from codt.input_checks.arrays import Floats
 from codt.problem.problem import Problem, prepare_problem  # noqa: F401 - the second for the example below
 from codt.search.proof import settle
 from codt.search.search import Search, absolute_penalty

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin, _fit_context
 from sklearn.utils._param_validation import StrOptions
 
-from codt.checks.data import Floats
 from codt.estimators.base import BaseOptimalTree
-from codt.options.table import ESTIMATOR_OPTIONS, Task, constraints, document_options
-from codt.problem.criteria import all_parameters, offer_criteria
+from codt.input_checks.arrays import Floats
+from codt.options.options import ESTIMATOR_OPTIONS, Task, constraints, document_options
+from codt.problem.criterion_parameters import all_parameters, offer_criteria
 from codt.problem.objectives import CRITERIA, PARAMETERS
 from codt.problem.problem import Importance
 from codt.search.progress import Progress

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from codt.checks.data import Floats, as_column, check_features
+from codt.baseline.cart import make_cart
 from codt.explain.rules import rules
 from codt.export.naming import FeatureNames
+from codt.input_checks.arrays import Floats, as_column, check_features
 from codt.loading.scikit_learn import from_sklearn
 from codt.pictures.layout import class_names, colour, prediction_texts, spread_words, spreads
 from codt.pictures.notebook import facts
-from codt.tree.nodes import decision_path, parents
-from codt.verification.comparison import make_cart
+from codt.tree.measures import decision_path, parents
 
 # Row numbers listed for a node; the page says how many more there are.
 MOST_ROWS = 60

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codt.export.naming import FeatureNames
-from codt.tree.nodes import parents
+from codt.tree.measures import parents
 from codt.tree.split import Split, conjunction
 from codt.tree.tree import Tree
 

@@ -1,4 +1,4 @@
-"""A fitted tree in other forms: Graphviz, JSON, Python source, SQL."""
+"""A fitted tree in other forms: Graphviz, JSON, Python source, SQL, scikit-learn."""
 
 from codt.export.graphviz import to_graphviz
 from codt.export.json_writer import to_json

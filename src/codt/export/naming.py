@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from codt.tree.nodes import predicted_codes
+from codt.tree.measures import predicted_codes
 
 
 class FeatureNames(Sequence[str]):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from codt.tree.nodes import impurities
+from codt.tree.measures import impurities
 from codt.tree.split import splits_for_sklearn
 from codt.tree.tree import LEAF, Tree
 

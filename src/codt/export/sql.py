@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from sklearn.utils.validation import check_is_fitted
 
-from codt.checks.names import unknown_name
 from codt.export.naming import FeatureNames, plain_label, predictions
+from codt.input_checks.names import unknown_name
 from codt.tree.tree import LEAF
 
 Dialect = Literal["ansi", "mysql"]

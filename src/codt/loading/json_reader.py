@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from codt.checks.fields import check_fields, check_list, check_number, check_text, check_whole, expected, short
 from codt.estimators.classifier import OptimalTreeClassifier
 from codt.estimators.regressor import OptimalTreeRegressor
 from codt.export.json_format import (
@@ -26,6 +25,15 @@ from codt.export.json_format import (
     RESULT,
     TREE,
     VERSION,
+)
+from codt.input_checks.json_fields import (
+    check_fields,
+    check_list,
+    check_number,
+    check_text,
+    check_whole,
+    expected,
+    short,
 )
 from codt.problem.objectives import OBJECTIVES, Objective, find_objective
 from codt.search.proof import settle

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from codt.estimators.classifier import OptimalTreeClassifier
 from codt.estimators.regressor import OptimalTreeRegressor
-from codt.options.table import MAX_DEPTH
+from codt.options.options import MAX_DEPTH
 from codt.problem.objectives import CRITERIA, Objective
 from codt.search.proof import settle
 from codt.tree.split import splits_of_sklearn

@@ -7,7 +7,7 @@ import re
 
 from joblib import effective_n_jobs
 
-from codt.checks.numbers import as_float
+from codt.input_checks.numbers import as_float
 
 _UNITS = {
     "": 1,

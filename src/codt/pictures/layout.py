@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from codt.checks.data import Floats
-from codt.checks.names import printable
 from codt.export.naming import FeatureNames, predictions
-from codt.tree.nodes import parents
+from codt.input_checks.arrays import Floats
+from codt.input_checks.names import printable
+from codt.tree.measures import parents
 from codt.tree.tree import LEAF, Tree
 
 ELLIPSIS = "…"

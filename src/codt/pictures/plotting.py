@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from sklearn.utils.validation import check_is_fitted
 
-from codt.checks.names import unknown_name
+from codt.input_checks.names import unknown_name
 from codt.pictures.layout import (
     Placed,
     box_lines,

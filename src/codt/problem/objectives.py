@@ -16,8 +16,8 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from codt.checks.numbers import as_float
-from codt.options.table import Option, Task, check_options, constraints, refuse_booleans
+from codt.input_checks.numbers import as_float
+from codt.options.options import Option, Task, check_options, constraints, refuse_booleans
 from codt.problem.sums import Fit, Floats, class_sums, exact_sum, fit_means, fit_median, weighted
 
 #: How samples count: all the same; by weights, or with several targets each; by the cost of every prediction.

@@ -12,10 +12,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from codt.checks.data import Floats, check_labels, check_sample_array, check_target_range, check_targets
-from codt.checks.numbers import as_float, shown
-from codt.checks.precision import refuse_moved_targets
-from codt.options.table import Task
+from codt.input_checks.arrays import Floats, check_labels, check_sample_array, check_target_range, check_targets
+from codt.input_checks.numbers import as_float, shown
+from codt.input_checks.precision import refuse_moved_targets
+from codt.options.options import Task
 from codt.problem.objectives import CRITERIA, Form, Leaf, Objective, Samples, find_objective
 from codt.problem.sums import class_sums, exact_sum
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from codt.checks.data import Floats
+from codt.input_checks.arrays import Floats
 from codt.tree.split import TEST_COLUMNS, between, check_width, goes_left, splits_of_sklearn
 from codt.tree.tree import LEAF, Tree
 

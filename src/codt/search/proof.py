@@ -1,4 +1,4 @@
-"""What is proven about a tree: status, lower bound and gap, decided in one place so that they agree."""
+"""What is proven about a tree: status, lower bound and gap, decided here for all estimators, so that they agree."""
 
 from __future__ import annotations
 

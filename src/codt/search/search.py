@@ -13,11 +13,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
 from codt import _core
-from codt.checks.data import Floats, check_features
-from codt.checks.numbers import as_float, shown
-from codt.checks.precision import refuse_inseparable_values
+from codt.input_checks.arrays import Floats, check_features
+from codt.input_checks.numbers import as_float, shown
+from codt.input_checks.precision import refuse_inseparable_values
 from codt.options.limits import count_threads, memory_in_bytes, seconds_allowed
-from codt.options.table import (
+from codt.options.options import (
     RUN_OPTIONS,
     SEARCH_OPTIONS,
     WATCHING_OPTIONS,
@@ -26,13 +26,13 @@ from codt.options.table import (
     constraints,
     document_options,
 )
-from codt.problem.criteria import all_parameters
+from codt.problem.criterion_parameters import all_parameters
 from codt.problem.objectives import PARAMETERS, check_parameters
 from codt.problem.problem import ClassWeight, Importance, Problem, prepare_problem
 from codt.search.initial_tree import prune_empty_splits
 from codt.search.proof import Status, relative_gap
 from codt.strategy.strategy import Strategy, resolve_strategy
-from codt.tree.nodes import node_weights
+from codt.tree.measures import node_weights
 from codt.tree.split import TEST_COLUMNS
 from codt.tree.tree import Tree
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from codt.checks.names import unknown_name
-from codt.checks.numbers import is_finite, shown
+from codt.input_checks.names import unknown_name
+from codt.input_checks.numbers import is_finite, shown
 
 if TYPE_CHECKING:
     from codt._core import HeuristicSpec

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal, get_args
 
 from codt import _core
-from codt.checks.names import unknown_name
+from codt.input_checks.names import unknown_name
 from codt.strategy.heuristic import Heuristic
 
 if TYPE_CHECKING:

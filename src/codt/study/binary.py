@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from codt.checks.data import Floats
+from codt.input_checks.arrays import Floats
 from codt.tree.split import at_most
 
 

@@ -28,11 +28,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, get_args
 
-from codt.checks.names import unknown_name
 from codt.data.datasets import list_datasets
-from codt.data.own_files import is_own_file, split_name
+from codt.data.own_tables import is_own_file, split_name
+from codt.input_checks.names import unknown_name
 from codt.options.limits import memory_in_bytes
-from codt.options.table import MAX_DEPTH, OPTIONS, TERMINALS, Task
+from codt.options.options import MAX_DEPTH, OPTIONS, TERMINALS, Task
 from codt.strategy.strategy import Strategy, strategies
 from codt.study.methods import METHODS
 

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import gmean
 
-from codt.data.own_files import is_own_file
+from codt.data.own_tables import is_own_file
 from codt.study.cells import cells
 from codt.study.description import Description
 from codt.study.endings import HEURISTIC, OPTIMAL, SKIPPED

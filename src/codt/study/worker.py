@@ -23,16 +23,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from codt.checks.data import Floats
+from codt.baseline.cart import cart_loss
 from codt.data.datasets import dataset_task, load_dataset
-from codt.options.table import Task
+from codt.input_checks.arrays import Floats
+from codt.options.options import Task
 from codt.study.cells import Cell
 from codt.study.description import own_strategy
 from codt.study.endings import NO_DATA, NOT_INSTALLED, UNSUPPORTED
 from codt.study.memory import forget_peak, peak_bytes, resident_bytes
 from codt.study.methods import METHODS
 from codt.study.methods.base import Problem
-from codt.verification.comparison import cart_loss
 
 _PR_SET_PDEATHSIG = 1
 

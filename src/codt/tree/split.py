@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from codt.checks.data import Floats
-from codt.checks.fields import check_number, expected
+from codt.input_checks.arrays import Floats
+from codt.input_checks.json_fields import check_number, expected
 
 # The arrays of a tree that make up its tests, and those with the training values next to each threshold.
 TEST_COLUMNS = ("feature", "threshold")

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from codt.checks.data import Floats, check_features
-from codt.checks.names import printable
-from codt.options.table import Task
+from codt.input_checks.arrays import Floats, check_features
+from codt.input_checks.names import printable
+from codt.options.options import Task
 from codt.problem.objectives import Objective, guess_objective
 from codt.tree.split import GAP_COLUMNS, TEST_COLUMNS, Split, check_width, goes_left
 

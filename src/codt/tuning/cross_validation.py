@@ -18,13 +18,13 @@ from sklearn.utils._indexing import _safe_indexing
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from codt.checks.data import Floats, label_array
-from codt.checks.numbers import shown
 from codt.estimators.base import BaseOptimalTree, forget_fit
 from codt.estimators.classifier import OptimalTreeClassifier
 from codt.estimators.regressor import OptimalTreeRegressor
+from codt.input_checks.arrays import Floats, label_array
+from codt.input_checks.numbers import shown
 from codt.options.limits import count_threads
-from codt.options.table import check_options
+from codt.options.options import check_options
 from codt.tree.tree import Tree
 from codt.tuning.path import PathPoint, PathSolver, check_depths
 

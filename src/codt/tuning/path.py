@@ -32,11 +32,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from codt import _core
-from codt.checks.data import check_features
-from codt.checks.numbers import as_float, shown
 from codt.estimators.base import BaseOptimalTree
 from codt.estimators.outcome import Outcome, leaf_outcome
-from codt.options.table import MAX_DEPTH
+from codt.input_checks.arrays import check_features
+from codt.input_checks.numbers import as_float, shown
+from codt.options.options import MAX_DEPTH
 from codt.problem.problem import prepare_problem
 from codt.search.proof import KnownBound
 from codt.search.search import absolute_penalty

@@ -1,1 +1,1 @@
-"""Independent checks of a fitted tree, and comparison with CART."""
+"""Independent checks of a fitted tree: its loss recomputed, and the optimum by enumeration."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from codt.checks.data import Floats, check_features
-from codt.checks.numbers import as_float
 from codt.estimators.base import BaseOptimalTree
+from codt.input_checks.arrays import Floats, check_features
+from codt.input_checks.numbers import as_float
 from codt.problem.objectives import Leaf
 from codt.problem.problem import LeafLimits, Problem, prepare_problem
 from codt.problem.sums import exact_sum

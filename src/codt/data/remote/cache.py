@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from codt.checks.data import Floats
-from codt.options.table import Task
+from codt.input_checks.arrays import Floats
+from codt.options.options import Task
 
 CACHE_DIR_VARIABLE = "CODT_CACHE_DIR"
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from codt.checks.data import Floats
-from codt.options.table import Task
+from codt.input_checks.arrays import Floats
+from codt.options.options import Task
 
 #: The checksums of the paper's data sets, by :func:`checksum`; none for ``news``, of which only a part was available.
 CHECKSUMS = {

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from codt.checks.data import Floats
-from codt.options.table import Task
+from codt.input_checks.arrays import Floats
+from codt.options.options import Task
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from numpy.typing import NDArray
 
-from codt.checks.data import Floats
-from codt.options.table import Task
+from codt.input_checks.arrays import Floats
+from codt.options.options import Task
 from codt.problem.objectives import Samples, find_objective
 from codt.strategy.strategy import Strategy
 

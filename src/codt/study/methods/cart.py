@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from codt.baseline.cart import cart_loss
 from codt.study.methods.base import Fit, Method, Problem
-from codt.verification.comparison import cart_loss
 
 
 def _prepare(problem: Problem) -> Callable[[], Fit]:

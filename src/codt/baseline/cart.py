@@ -1,4 +1,4 @@
-"""What the demo and the command line report about a fitted tree: its loss, the proof, and CART's loss."""
+"""CART on the same problem, for comparison: scikit-learn's greedy tree, its loss counted as ours."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from codt.checks.data import check_features
-from codt.estimators.base import BaseOptimalTree
-from codt.options.table import Task
+from codt.input_checks.arrays import check_features
+from codt.options.options import Task
 from codt.problem.objectives import Objective
 from codt.problem.problem import Importance, prepare_problem
 
@@ -53,22 +52,3 @@ def make_cart(objective: Objective, **options: Any) -> Any:
     make = DecisionTreeClassifier if objective.task == "classification" else DecisionTreeRegressor
     cart = make(random_state=0, **options)
     return cart.set_params(criterion=next(iter(objective.sklearn), cart.criterion))
-
-
-def report(model: BaseOptimalTree, cart: float, seconds: float) -> str:
-    """Sum up a fitted estimator: its loss and CART's, and what is proven."""
-    unit = model.tree_.objective.unit
-    if model.status_ == "optimal":
-        proof = "no tree of this depth has a lower objective"
-    else:
-        proof = f"stopped by {model.status_}, at most {model.gap_:.2%} from the optimum"
-    return "\n".join(
-        (
-            f"loss of this tree   {model.loss_:.10g} {unit}",
-            f"loss of CART        {cart:.10g} {unit}, at the same depth, without penalties",
-            f"objective           {model.objective_:.10g} (loss, and {model.penalty_:.6g} for every split)",
-            f"lower bound         {model.lower_bound_:.10g}",
-            f"status              {model.status_}: {proof}",
-            f"search              {seconds:.2f} s, expansions: {model.n_expansions_}",
-        )
-    )

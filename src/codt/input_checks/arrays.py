@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d
 
-from codt.checks.numbers import is_finite, shown
-from codt.checks.precision import whole_numbers
+from codt.input_checks.numbers import is_finite, shown
+from codt.input_checks.precision import whole_numbers
 
 Floats = NDArray[np.float64]
 

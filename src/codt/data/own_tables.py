@@ -1,11 +1,21 @@
-"""The user's own tables: read from a CSV or Parquet file, and divided into features and target."""
+"""The user's own tables, in CSV or Parquet files: read, checked, and divided into features and target.
+
+Wherever the name of a data set is expected, ``FILE.csv`` or ``FILE.parquet`` works too, with ``::COLUMN`` for a target
+that is not the last column.
+"""
 
 from __future__ import annotations
 
 from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codt.options.table import Task
+import numpy as np
+from numpy.typing import NDArray
+
+from codt.input_checks.arrays import Floats
+from codt.input_checks.precision import refuse_inseparable_values, refuse_moved_targets
+from codt.options.options import Task
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,6 +25,9 @@ _PARQUET = b"PAR1"
 
 # A target with more distinct integers than this is treated as a quantity, not as a label.
 MOST_INTEGER_CLASSES = 20
+
+_SUFFIXES = (".csv", ".parquet")
+_SEPARATOR = "::"
 
 
 def parse_table(content: bytes, source: object) -> pd.DataFrame:
@@ -100,3 +113,59 @@ def guess_task(y: pd.Series[Any]) -> Task:
 
     many = pd.api.types.is_integer_dtype(y) and y.nunique() > MOST_INTEGER_CLASSES
     return "regression" if many or pd.api.types.is_float_dtype(y) else "classification"
+
+
+def is_own_file(name: str) -> bool:
+    """Return whether a name is that of a file: ``FILE.csv`` or ``FILE.parquet``, perhaps with ``::TARGET``.
+
+    Examples
+    --------
+    >>> is_own_file("bank"), is_own_file("mine.csv"), is_own_file("mine.parquet::price")
+    (False, True, True)
+    """
+    return split_name(name)[0].suffix.lower() in _SUFFIXES
+
+
+def split_name(name: str) -> tuple[Path, str | None]:
+    """Return the file and the column to predict; None for the last column.
+
+    Examples
+    --------
+    >>> split_name("mine.csv::price")[1]
+    'price'
+    """
+    file, separator, target = name.partition(_SEPARATOR)
+    return Path(file), target if separator else None
+
+
+def read_own_file(name: str) -> tuple[Floats, NDArray[Any], Task]:
+    """Read a CSV or Parquet file: samples, targets, and the task that the targets suggest.
+
+    Text, booleans and up to 20 distinct whole numbers are labels; other numbers are quantities.
+
+    Parameters
+    ----------
+    name : str
+        The file, and after ``::`` the column to predict; without it the last column.
+    """
+    path, target = split_name(name)
+    if not path.is_file():
+        raise FileNotFoundError(f"name={name!r}: there is no file {path}.")
+    source = f"name={name!r}"
+    frame = parse_table(path.read_bytes(), source)
+    refuse_missing(frame, source)
+    X, y = features_and_target(frame, str(frame.columns[-1]) if target is None else target, source)
+    refuse_text(X, source)
+    samples = np.ascontiguousarray(X.to_numpy(dtype=np.float64))
+    targets: NDArray[Any]
+    task = guess_task(y)
+    try:
+        refuse_inseparable_values(X, samples)
+        if task == "regression":
+            targets = y.to_numpy(dtype=np.float64)
+            refuse_moved_targets(y, targets)
+        else:
+            targets = np.unique(y.astype(str) if y.dtype == object else y, return_inverse=True)[1]
+    except ValueError as error:
+        raise ValueError(f"{source}: {error}") from error
+    return samples, targets, task

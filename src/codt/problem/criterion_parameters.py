@@ -7,7 +7,7 @@ from inspect import Parameter, Signature, signature
 from textwrap import indent
 from typing import Any
 
-from codt.options.table import Documented, Option, document
+from codt.options.options import Documented, Option, document
 from codt.problem.objectives import CRITERIA, PARAMETERS
 
 

@@ -1,4 +1,4 @@
-"""What scikit-learn's trees report as well: importances, paths, and what every node predicts."""
+"""Numbers computed from a fitted tree, as scikit-learn has them: importances, impurities, weights, decision paths."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from codt.checks.data import Floats
+from codt.input_checks.arrays import Floats
 from codt.problem.sums import sums_by_group
 from codt.tree.tree import LEAF, Tree
 

@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions, validate_parameter_constraints
 
-from codt.checks.numbers import as_float, is_beyond_writing, shown
+from codt.input_checks.numbers import as_float, is_beyond_writing, shown
 from codt.strategy.strategy import Strategy
 
 Task = Literal["classification", "regression"]

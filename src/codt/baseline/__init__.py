@@ -1,0 +1,1 @@
+"""What optimal trees are compared with: CART."""
