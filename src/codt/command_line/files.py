@@ -94,7 +94,7 @@ def features_of(model: Any, frame: pd.DataFrame, source: Path) -> Any:
     if names is None:
         if frame.shape[1] != model.n_features_in_:
             raise typer.BadParameter(
-                f"{source} has {frame.shape[1]} columns beside the target; the model, which knows no names, expects"
+                f"{source} has {frame.shape[1]} columns besides the target; the model, which knows no names, expects"
                 f" {model.n_features_in_}"
             )
         with refused():

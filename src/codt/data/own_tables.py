@@ -74,7 +74,7 @@ def features_and_target(frame: pd.DataFrame, target: str, source: object) -> tup
     X, y = frame.drop(columns=target), frame[target]
     if X.empty:
         raise ValueError(
-            f"{source}: {len(X)} rows and {X.shape[1]} columns beside {target!r}; expected at least one of each."
+            f"{source}: {len(X)} rows and {X.shape[1]} columns besides {target!r}; expected at least one of each."
         )
     refuse_missing(y.to_frame(), source)
     return X, y

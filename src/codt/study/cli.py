@@ -109,7 +109,7 @@ def data(
         try:
             found = measure_dataset(name)
         except (ValueError, OSError) as error:
-            table.add_row(name, f"not at hand: {error}" if names else "not at hand")
+            table.add_row(name, f"not available: {error}" if names else "not available")
             continue
         sizes = (found.n_samples, found.n_features, found.n_unique_values, found.n_labels)
         same = "" if name not in printed else "yes" if found == printed[name] else f"no: {_sizes(printed[name])}"

@@ -150,7 +150,7 @@ def _facts(study: Study) -> list[tuple[str, str]]:
             "cells",
             f"{len(rows)} of {len(cells(description))} run, {int((rows['status'] == 'optimal').sum())} to the proof",
         ),
-        ("limits", f"{description.time_limit:g} s, {description.memory_limit / 1e9:g} GB a cell"),
+        ("limits", f"{description.time_limit:g} s, {description.memory_limit / 1e9:g} GB per cell"),
         ("repetitions, seed", f"{description.repetitions}, {description.seed}"),
         ("time in fits", f"{rows['seconds'].sum() / 60:.1f} minutes, {rows['date'].min()} to {rows['date'].max()}"),
         ("machine", "; ".join(f"{cpu}, {cores} cores" for cpu, cores in set(zip(rows["cpu"], rows["cores"])))),  # noqa: B905
