@@ -87,8 +87,7 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
                 setattr(self, name, value)
 
     def _validate_params(self) -> None:
-        # The check of scikit-learn would read the constructor's signature every time, which takes longer than some
-        # fits.
+        # scikit-learn's own method reads the constructor's signature every time, which takes longer than some fits.
         values = {name: getattr(self, name) for name in self._parameter_constraints if hasattr(self, name)}
         check_options(self._parameter_constraints, values, type(self).__name__)
 

@@ -92,7 +92,7 @@ def from_sklearn(model: Any) -> OptimalTreeClassifier | OptimalTreeRegressor:
 
 
 def _tree_from(inner: Any, objective: Objective | None, unit: float) -> Tree:
-    """Return our tree; ``unit`` is the unit of impurity in terms of the loss, and ``objective`` is None for classes."""
+    """Return our tree; ``unit`` is impurity times weight where the loss is 1, ``objective`` is None for classes."""
     classification = objective is None
     weights = inner.weighted_n_node_samples
     # One output of several classes, or several outputs of one number each.

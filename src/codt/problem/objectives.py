@@ -157,7 +157,7 @@ class Objective:
     def __repr__(self) -> str:
         return f"<Objective {self.name}: {self.axis}>"
 
-    # Compared by name: rows hold functions, and names are unique.
+    # Compared and pickled by name and parameters: rows hold functions, and names are unique.
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Objective):

@@ -44,7 +44,7 @@ class Cell:
 
     @property
     def key(self) -> str:
-        """A digest of everything that defines the cell: only equal cells have equal keys."""
+        """A digest of everything that defines the cell: keys are equal if and only if the cells are."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()[:24]
 
     def to_json(self) -> str:
