@@ -300,14 +300,17 @@ def constraints(options: Iterable[Option]) -> dict[str, list[Any]]:
 
 
 OPTIONS = {option.name: option for option in ESTIMATOR_OPTIONS}
-# The expected values of the options that are numbers.
+_DEFAULTS = {option.name: option.default for option in (*WATCHING_OPTIONS, *ESTIMATOR_OPTIONS)}
+# The expected values of the options that are not switches.
 _NUMBERS = {
     option.name: option.type for option in ESTIMATOR_OPTIONS if not option.is_switch and option.name != "verbose"
 }
 
 
 def check_options(allowed: dict[str, list[Any]], values: Mapping[str, object], caller: str) -> None:
-    """Check values against constraints in scikit-learn's vocabulary; defaults are not checked.
+    """Check values against constraints in scikit-learn's vocabulary, whose checks take longer than some fits.
+
+    Defaults, and None where it is allowed, are not checked.
 
     Examples
     --------
@@ -320,7 +323,8 @@ range [0, inf). Got -1 instead.
     chosen = {
         name: value
         for name, value in values.items()
-        if name not in OPTIONS or type(value) is not type(OPTIONS[name].default) or value != OPTIONS[name].default
+        if not (value is None and None in allowed[name])
+        and not (name in _DEFAULTS and type(value) is type(_DEFAULTS[name]) and value == _DEFAULTS[name])
     }
     refuse_booleans(chosen)
     for name, value in chosen.items():
