@@ -1,10 +1,10 @@
-# Everything is built in virtual environments of its own; a fresh machine needs git, make, python3 and g++.
+# Everything is built in its own virtual environments; a fresh machine needs git, make, python3 and g++.
 
 PYTHON ?= python3
 comma := ,
 SOURCES := $(shell find src engine -type f -not -path '*/__pycache__/*') CMakeLists.txt pyproject.toml
 
-# Build requirements live in the environments, not in pip's throw-away ones, so that builds are incremental.
+# Build requirements are installed in the environments, not in pip's temporary ones, so that builds are incremental.
 BUILD_REQUIRES := "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 PIP_INSTALL = bin/python -m pip install --quiet --disable-pip-version-check
 
@@ -13,7 +13,7 @@ PIP_INSTALL = bin/python -m pip install --quiet --disable-pip-version-check
 demo: .venv/.installed
 	.venv/bin/python -m codt.demo
 
-# New and freed memory is filled with a pattern, so that reading it shows. Files of tests run side by side.
+# New and freed memory is filled with a pattern, so that reading it is noticed. Test files run in parallel.
 test: .venv-test/.installed
 	MALLOC_PERTURB_=165 .venv-test/bin/python -m pytest --numprocesses 2 --dist loadfile
 
@@ -21,7 +21,7 @@ test: .venv-test/.installed
 fuzz: .venv-test/.installed
 	.venv-test/bin/python -m fuzz --seconds $(or $(SECONDS),60) --seed $(or $(SEED),0) --jobs $(or $(JOBS),2) $(ARGS)
 
-# The same under AddressSanitizer and UndefinedBehaviorSanitizer, which take their time.
+# The fuzzer under AddressSanitizer and UndefinedBehaviorSanitizer, which are slow.
 fuzz-sanitize: .venv-sanitize/.installed
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc \
@@ -41,7 +41,7 @@ lint: .venv/.lint
 	$(MAKE) --no-print-directory build/tidy/.clean
 
 # clang-tidy takes a minute or two, so it is run only when something has changed. The bindings are left out: most of what
-# it would look at there is nanobind's.
+# it would check there is nanobind's.
 build/tidy/.clean: .clang-tidy $(shell find engine -type f) | .venv/.lint
 	.venv/bin/cmake -S . -B build/tidy -G Ninja -DCMAKE_MAKE_PROGRAM="$(CURDIR)/.venv/bin/ninja" \
 		-DPython_EXECUTABLE="$(CURDIR)/.venv/bin/python" -Dnanobind_DIR="$$(.venv/bin/python -m nanobind --cmake_dir)" \
@@ -55,9 +55,9 @@ format: .venv/.lint
 	.venv/bin/ruff format .
 	find engine \( -name '*.cpp' -o -name '*.hpp' \) -exec .venv/bin/clang-format -i {} +
 
-# Memory and undefined behaviour by the test suite, races by a program of its own (whose sanitizer wants addresses that
-# are not random). Python itself is not built with the sanitizers, so their library has to be loaded first; libstdc++ with it,
-# or exceptions thrown by the engine are not intercepted. Python's own leaks are none of our business.
+# Memory and undefined behaviour by the test suite, races by a separate program (whose sanitizer needs addresses that are
+# not random). Python itself is not built with the sanitizers, so their library has to be loaded first; libstdc++ with it,
+# or exceptions thrown by the engine are not intercepted. Python's own leaks are ignored.
 sanitize: .venv-sanitize/.installed
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc \
@@ -84,11 +84,11 @@ bench-weights: .venv/.bench
 docs: .venv/.docs
 	.venv/bin/python -m sphinx -W --keep-going -b html docs build/docs
 
-# Every picture of the documentation, drawn anew.
+# Redraws every picture of the documentation.
 figures: .venv/.installed
 	for script in examples/plot_*.py; do MPLBACKEND=Agg .venv/bin/python $$script || exit 1; done
 
-# Built in isolation, as users build it; installed where nothing else is; tested from outside the sources.
+# Builds the wheel in isolation, as users do, installs it in a clean environment, and tests it from outside the sources.
 WHEEL_TESTS := test_known_optima.py test_oracle_agreement.py test_tree.py test_strategies.py
 wheel: .venv/.created
 	rm -rf dist .venv-wheel
@@ -120,7 +120,7 @@ install = $(1)/$(PIP_INSTALL) --no-build-isolation \
 	$(call install,.venv-test,[test],--config-settings=cmake.define.CODT_ASSERTS=ON)
 	touch $@
 
-# A peer of the study that has no wheel: built apart from ours, in isolation. Where that fails its tests are skipped.
+# A peer of the study without a wheel: built separately, in isolation. If that fails, its tests are skipped.
 .venv-test/.pydl85: .venv-test/.created
 	-.venv-test/$(PIP_INSTALL) "pydl8.5>=0.1.8"
 	touch $@

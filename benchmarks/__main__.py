@@ -1,4 +1,4 @@
-"""Codt beside other solvers, on the paper's data sets and on synthetic ones; writes the tables of the report.
+"""Compares codt with other solvers on the paper's data sets and on synthetic ones; writes the tables of the report.
 
 The environment variable CODT_DATA_DIR names the folder that holds the paper's data sets.
 """
@@ -30,7 +30,7 @@ REPEAT = 3
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run does: groups of cells by package of work, each small one so many times."""
+    """What a run does: groups of cells by package of work, and how often small cells are repeated."""
 
     groups: list[tuple[str, tuple[Cell, ...]]]
     time_limit: float
@@ -144,14 +144,14 @@ def _parser() -> argparse.ArgumentParser:
         help=f"runs of small cells (default: {REPEAT}; quick: 1)",
     )
     parser.add_argument("--resume", action="store_true", help="go on where a run was interrupted")
-    parser.add_argument("--report-only", action="store_true", help="write the tables from the results at hand")
+    parser.add_argument("--report-only", action="store_true", help="write the tables from existing results")
     parser.add_argument("--results", type=Path, default=ROOT / RESULTS, help=f"default: {RESULTS}")
     parser.add_argument("--output", type=Path, default=ROOT / DOCUMENT, help=f"default: {DOCUMENT}")
     return parser
 
 
 def _command(options: argparse.Namespace) -> str:
-    """Return the command that makes the same tables; where files are is left out."""
+    """Return the command that makes the same tables, without the paths of files."""
     words = ["python -m benchmarks"]
     words += ["--quick"] if options.quick else []
     words += [f"--work {','.join(options.work)}"] if options.work else []
@@ -163,7 +163,7 @@ def _command(options: argparse.Namespace) -> str:
 
 
 class _names:  # noqa: N801 - a converter, used like a function
-    """Converts a list with commas, all of whose elements have to be known."""
+    """Converts a comma-separated list of known names."""
 
     def __init__(self, known: list[str]) -> None:
         self.known = known

@@ -1,10 +1,10 @@
 """How soon good trees are found: the objective integral (OI) of deep searches, and their curves.
 
 The paper's section "Experiment Setup" defines the OI: the area between the incumbent's loss and the best loss found by
-any method, over the time, relative to that of keeping the greedy tree. Lower is better; 0 is the best tree at once.
+any method, over time, relative to that of keeping the greedy tree. Lower is better; 0 means the best tree at once.
 
 ``python -m benchmarks.anytime`` runs codt with and without its primal heuristics, and pycontree at several time limits
-(it reports its final tree only), and writes docs/anytime.md with the table and a figure for each task and depth.
+(it reports only its final tree), and writes docs/anytime.md with the table and a figure for each task and depth.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Curves:
         trace = self.traces[method]
         if self.greedy <= self.best:
             return 0.0
-        # Until a method has a tree of its own it holds the greedy one.
+        # Until a method has found a tree, it counts with the greedy one.
         seconds = np.concatenate([[0.0], trace[:, 0].clip(max=time_limit), [time_limit]])
         upper = np.minimum(np.concatenate([[self.greedy], trace[:, 2]]), self.greedy)
         area = float((np.diff(seconds) * (upper - self.best)).sum())
@@ -140,7 +140,7 @@ def run_codt(
 
 
 def run_peer(dataset: str, depth: int, time_limit: float) -> Trace:
-    """Return what pycontree holds after several time limits, each a run of its own; nothing where it has no tree."""
+    """Return what pycontree has found after several time limits, each a separate run; nothing where it has no tree."""
     rows = []
     for seconds in (share * time_limit for share in PEER_SHARES):
         command = [sys.executable, "-m", "benchmarks.cell", PEER, dataset, str(depth), str(seconds)]
@@ -218,7 +218,7 @@ def _table(task: str, depth: int, curves: list[Curves], time_limit: float) -> li
 
 
 def draw(curves: list[Curves], path: Path, time_limit: float) -> None:
-    """Draw incumbent and lower bound over time, one panel a data set."""
+    """Draw incumbent and lower bound over time, one panel per data set."""
     import matplotlib as mpl  # noqa: PLC0415
 
     mpl.use("Agg")

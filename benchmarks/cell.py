@@ -1,4 +1,4 @@
-"""One cell, in a process of its own: ``python -m benchmarks.cell METHOD DATASET DEPTH TIME_LIMIT``.
+"""One cell, in its own process: ``python -m benchmarks.cell METHOD DATASET DEPTH TIME_LIMIT``.
 
 Prints one line of JSON: status, seconds of every fit, loss and what is proven, memory.
 """
@@ -23,7 +23,7 @@ from codt import OptimalTreeClassifier, OptimalTreeRegressor
 from codt.data.datasets import list_datasets, load_dataset
 from codt.study.machine import engine_build
 
-# A short fit is repeated in the process until that many fits or seconds.
+# A short fit is repeated in the process up to this many fits or seconds.
 MOST_FITS = 50
 ENOUGH_SECONDS = 1.0
 
@@ -45,7 +45,7 @@ def run_cell(
     """Fit, several times if that is quick; return the outcome of the first fit and the seconds of all."""
     fit = _codt(task, depth, time_limit, threads) if method == "codt" else _pycontree(depth, time_limit)
     rng = np.random.default_rng(0)
-    fit(rng.random((50, 2)), rng.integers(2, size=50).astype(y.dtype))  # what the first call loads and sets up
+    fit(rng.random((50, 2)), rng.integers(2, size=50).astype(y.dtype))  # warm-up: the first call has set-up costs
     before = _resident_bytes()
     outcome = fit(X, y)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -1,8 +1,8 @@
-"""The scans alone: samples x thresholds per second of every instruction set, beside the scalar scan.
+"""The scans alone: samples x thresholds per second of every instruction set, compared with the scalar scan.
 
-A depth-two search without bounds evaluates threshold after threshold, which is all scanning: each evaluation
-passes over all samples in the order of every feature. The scan with bounds instead of values serves subproblems
-only, so it is measured by itself.
+A depth-two search without bounds evaluates threshold after threshold and does nothing but scan: each evaluation passes
+over all samples in the order of every feature. The scan with bounds instead of values is used only for subproblems, so
+it is measured separately.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ NO_BOUNDS = {
 
 @dataclass(frozen=True)
 class Problem:
-    """What is scanned: the costs of so many classes, or squared errors."""
+    """What is scanned: a number of classes, or squared errors."""
 
     name: str
     task: Task
@@ -47,7 +47,7 @@ class Problem:
     bounds: bool = False
 
     def data(self, n_samples: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """Return samples and targets; mostly noise, so that few blocks can be passed over."""
+        """Return samples and targets; mostly noise, so that few blocks can be skipped."""
         X, score = scores(n_samples, FEATURES, noise=2.0)
         return X, (labels(score, self.n_classes) if self.n_classes else score)
 
@@ -73,7 +73,7 @@ def rate(problem: Problem, n_samples: int, kernel: str, seconds: float) -> float
 
 
 def _rate_of_bounds(X: NDArray[np.float64], y: NDArray[np.float64], kernel: str, seconds: float) -> float:
-    """Scan some hundred thresholds of one feature after the other, as often as time allows."""
+    """Scan some hundred thresholds of one feature after another, as often as time allows."""
     thresholds = np.unique(np.linspace(0, len(X) - 2, 960).astype(int)).tolist()
     known = np.full((2, len(thresholds)), np.inf)
     elapsed, passes = 0.0, 0
@@ -89,7 +89,7 @@ def _rate_of_bounds(X: NDArray[np.float64], y: NDArray[np.float64], kernel: str,
 
 
 def table(sizes: tuple[int, ...], seconds: float, repeat: int) -> str:
-    """Measure all kernels by turns; return the table of the best rates."""
+    """Measure all kernels in turn; return the table of the best rates."""
     kernels = available_kernels()
     rows = []
     for problem in PROBLEMS:
@@ -122,9 +122,9 @@ def main(arguments: list[str] | None = None) -> None:
             f"The depth-two scan alone, on {cpu_model()}, one thread, {now()[:10]}; made by"
             f" `python -m benchmarks.kernels`. Synthetic data with {FEATURES} features, bounds switched off,"
             " sorting not included. Class counters are narrow (16 bits) up to 32,767 samples and wide above."
-            " In brackets: the factor beside the scalar scan, which is the generic loop, split by split; it"
-            " holds what is gained by taking many thresholds in one pass and by bounds on blocks of samples,"
-            " not only the width of the registers. Bounds on values (see engine.md) are beside the same scalar scan.",
+            " In brackets: the speed relative to the scalar scan, which is the generic loop, split by split; it"
+            " includes the gain from taking many thresholds in one pass and from bounds on blocks of samples,"
+            " not only from wider registers. Bounds on values (see engine.md) are compared with the same scalar scan.",
             table(tuple(options.sizes), options.seconds, options.repeat),
         )
     )

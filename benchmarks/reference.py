@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-#: What the reference times below are, for the report.
+#: A description of the reference times below, for the report.
 SOURCE = (
     "the paper authors' implementation (CODT, December 2025), strategy bfs-balance-small-lb, one thread,"
     " measured 2026-11-15 on a two-core AVX-512 machine with both cores busy"
@@ -17,7 +17,7 @@ AUTHORS_SECONDS = {
     "grid": 234.4464,
 }
 
-#: Seconds of pycontree 1.0.8 at depth three on the machine of AUTHORS_SECONDS, to bring those to another one.
+#: Seconds of pycontree 1.0.8 at depth three on the machine of AUTHORS_SECONDS, to scale those to another machine.
 PYCONTREE_SECONDS = {
     "avila": 74.522,
     "bank": 0.096,

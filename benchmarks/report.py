@@ -16,16 +16,16 @@ NOTHING = "–"  # noqa: RUF001 - an en dash, as in any printed table
 
 @dataclass(frozen=True)
 class Ratio:
-    """How many times faster ours is; a limit on it where a time is one.
+    """How many times faster codt is; a bound where one of the times is a time limit.
 
     Attributes
     ----------
     value : float
-        The other's seconds by ours.
+        The other solver's seconds divided by ours.
     sign : {"", "≥ ", "≤ "}
-        Whether the value is a limit: the other, or ours, was stopped by the time limit.
+        Whether the value is a bound: the other solver, or codt, was stopped by the time limit.
     peer_seconds : float
-        The other's seconds.
+        The other solver's seconds.
     """
 
     value: float
@@ -37,7 +37,7 @@ class Ratio:
 
 
 def compare(ours: Result | None, peer: Result | None) -> Ratio | None:
-    """Return how many times faster ours is than the peer, if that can be said."""
+    """Return how many times faster codt is than the peer, if that is known."""
     if ours is None or peer is None or not (ours.optimal or peer.optimal):
         return None
     if not all(result.optimal or result.late for result in (ours, peer)):
@@ -94,9 +94,9 @@ def _machine(results: Results) -> str:
             f"- Versions: {', '.join(versions)}.",
             f"- Date: {' to '.join(dict.fromkeys((days[0], days[-1])))}.",
             f"- Made by {', then '.join(commands)}.",
-            "- One thread unless the title says otherwise, default settings, every run in a process of its own, codt"
-            " and its peer by turns on each data set. The time is that of `fit`, the shortest of all runs; short ones"
-            " are repeated.",
+            "- One thread unless the title says otherwise, default settings, every run in its own process, codt"
+            " and its peer in alternation on each data set. The time is that of `fit`, the shortest of all runs; short"
+            " ones are repeated.",
         )
     )
 

@@ -1,4 +1,4 @@
-"""What the records of a run say: one result a cell, and whether the losses agree."""
+"""What the records of a run say: one result per cell, and whether the losses agree."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Result:
 
     @property
     def last(self) -> Record:
-        """The run to quote: the last one that was optimal, else the last one."""
+        """The run to quote: the last optimal one, else the last one."""
         return next((run for run in reversed(self.runs) if run["status"] == "optimal"), self.runs[-1])
 
     @property

@@ -1,4 +1,4 @@
-"""Runs cells in processes of their own and keeps what comes of them in a file, line by line."""
+"""Runs cells in separate processes and keeps the results in a file, line by line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Record = dict[str, Any]
 GRACE_SECONDS = 60.0
 # A cell that takes longer than this is not repeated.
 SMALL_SECONDS = 10.0
-#: How a run that was neither finished nor ended by itself went.
+#: The status of a run that neither finished nor ended by itself.
 KILLED, CRASH = "time-out", "crash"
 
 _ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")}
@@ -30,14 +30,14 @@ _ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", 
 
 @dataclass
 class Journal:
-    """The file of results: one JSON object a line, either the machine of a run or a run of a cell."""
+    """The file of results: one JSON object per line, either the machine of a run or a run of a cell."""
 
     path: Path
     records: list[Record] = field(default_factory=list)
 
     @classmethod
     def open(cls, path: Path, *, keep: bool) -> Journal:
-        """Open a file of results; it is started anew unless it is to be kept."""
+        """Open a file of results; it is overwritten unless it is to be kept."""
         path.parent.mkdir(parents=True, exist_ok=True)
         if not keep:
             path.unlink(missing_ok=True)
@@ -47,13 +47,13 @@ class Journal:
         return cls(path, records)
 
     def append(self, record: Record) -> None:
-        """Add a record, at once in the file as well."""
+        """Add a record, and write it to the file at once."""
         self.records.append(record)
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")
 
     def find(self, cell: Cell, turn: int, time_limit: float, build: str) -> Record | None:
-        """Return what came of a cell before, if that holds: same build of codt, no lower limit, no crash."""
+        """Return the earlier result of a cell, if still valid: same build of codt, no lower limit, no crash."""
         for record in reversed(self.records):
             same = record["kind"] == "cell" and record_key(record) == cell.key and record["turn"] == turn
             if same and (cell.method != "codt" or record["build"] == build):
@@ -76,7 +76,7 @@ def record_key(record: Record) -> tuple[str, str, int]:
 
 
 def describe_machine() -> Record:
-    """Return machine and versions, found out in a process of its own, so that this one stays small."""
+    """Return machine and versions, found in a separate process, so that this one stays small."""
     command = [sys.executable, "-m", "benchmarks.machine"]
     done = subprocess.run(command, cwd=ROOT, env=_environment(), capture_output=True, text=True, check=True)
     described: Record = json.loads(done.stdout)
@@ -84,7 +84,7 @@ def describe_machine() -> Record:
 
 
 def run_process(cell: Cell, time_limit: float) -> Record:
-    """Run a cell in a process of its own, killed if it ignores the time limit; never raises for its sake."""
+    """Run a cell in a separate process, killed if it ignores the time limit; a failed cell raises nothing here."""
     arguments = [cell.method, cell.dataset, str(cell.depth), repr(time_limit)]
     process = subprocess.Popen(
         [sys.executable, "-m", "benchmarks.cell", *arguments],
@@ -120,7 +120,7 @@ def run_group(
     repeat: int,
     announce: Callable[[Cell, int], None],
 ) -> Iterator[tuple[Cell, Record]]:
-    """Run the cells of a group in turn, small ones ``repeat`` times; yield each with what came of it."""
+    """Run the cells of a group in turn, small ones ``repeat`` times; yield each with its result."""
     active = list(group)
     for turn in range(repeat):
         for cell in list(active):

@@ -1,4 +1,4 @@
-"""The document of all benchmarks, of which each tool rewrites its own section only."""
+"""The document of all benchmarks, in which each tool rewrites only its own section."""
 
 from __future__ import annotations
 

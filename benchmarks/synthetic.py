@@ -16,7 +16,7 @@ def scores(n_samples: int, n_features: int, noise: float, seed: int = 0) -> tupl
     n_samples, n_features : int
         The size; at least three features.
     noise : float
-        The standard deviation of what is added to the function.
+        The standard deviation of the noise added to the function.
     seed : int, default=0
         The seed of the random numbers.
     """
@@ -28,6 +28,6 @@ def scores(n_samples: int, n_features: int, noise: float, seed: int = 0) -> tupl
 
 
 def labels(score: Floats, n_classes: int) -> NDArray[np.int64]:
-    """Return the classes, equally frequent, that quantiles of the function make."""
+    """Return equally frequent classes, separated by quantiles of the function."""
     cuts = np.quantile(score, np.arange(1, n_classes) / n_classes)
     return np.searchsorted(cuts, score).astype(np.int64)

@@ -1,8 +1,8 @@
-"""What weights and limits cost: fits with them beside the plain one, on the paper's classification sets.
+"""What weights and limits cost: fits with them compared with the plain one, on the paper's classification sets.
 
 The environment variable CODT_DATA_DIR names the folder that holds the data sets. All variants of a data set are fitted
-by turns in one process, and the least CPU time of each counts: other work on the machine then disturbs all of them
-alike, and little.
+in turn in one process, and the least CPU time of each counts, so that other work on the machine disturbs all of them
+little and equally.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def measure(
 
 
 def ratio_row(dataset: str, times: dict[str, float | None]) -> list[str]:
-    """Return the row of one data set: the plain time, and factors beside it.
+    """Return the row of one data set: the plain time, and the factors of the variants.
 
     Examples
     --------
@@ -140,9 +140,9 @@ def main(arguments: list[str] | None = None) -> None:
         (
             "## Weights and limits",
             f"Depth {options.depth}, {cpu_model()} ({available_kernels()[-1]} kernels), one thread, {now()[:10]}; made"
-            " by `python -m benchmarks.weights`: the CPU time of a plain `fit`, and that of others in units of it,"
-            f" the least of up to {options.repeat} by turns. The fits solve different problems, so a factor holds what"
-            " their bounds prune as well as what a scan costs. A dash: not solved in"
+            " by `python -m benchmarks.weights`: the CPU time of a plain `fit`, and that of the variants in units"
+            f" of it, the least of up to {options.repeat} alternating runs. The fits solve different problems, so a"
+            " factor includes what their bounds prune as well as what a scan costs. A dash: not solved in"
             f" {options.time_limit:g} s; in brackets, the number of data sets of a mean.",
             markdown_table(["data set", "plain", *names[1:]], rows),
         )

@@ -12,7 +12,7 @@ Kind = Literal["peer", "hard", "authors", "growth"]
 
 @dataclass(frozen=True)
 class Cell:
-    """One method on one data set at one depth; runs in a process of its own."""
+    """One method on one data set at one depth; runs in its own process."""
 
     method: Method
     dataset: str
@@ -21,7 +21,7 @@ class Cell:
 
     @property
     def key(self) -> tuple[str, str, int]:
-        """What tells it from other cells."""
+        """What distinguishes it from other cells."""
         return (self.method, self.dataset, self.depth)
 
 
@@ -36,7 +36,7 @@ class Work:
     title : str
         The heading of its table.
     kind : {"peer", "hard", "authors", "growth"}
-        The table: beside pycontree, ours alone, beside the reference times, or by the number of rows.
+        The table: compared with pycontree, codt alone, compared with the reference times, or by the number of rows.
     task : {"classification", "regression"}
         The task of its data sets (synthetic ones have both).
     depth : int
@@ -63,7 +63,7 @@ class Work:
         """Return the cells of each of the data sets; those of a group are run in turn."""
         groups = [self._group(dataset) for dataset in datasets]
         if self.kind == "authors":
-            # Short runs of pycontree, to compare this machine with the one of the reference times.
+            # Short runs of pycontree, to compare this machine with that of the reference times.
             groups += [(Cell("pycontree", dataset, "classification", 3),) for dataset in CALIBRATION]
         return groups
 

@@ -1,4 +1,4 @@
-"""Compose search strategies of one's own: from parts, with a Python heuristic, with a compiled one."""
+"""Compose your own search strategies: from parts, with a Python heuristic, with a compiled one."""
 
 from sklearn.datasets import load_wine
 
@@ -44,7 +44,7 @@ def strategies_to_try() -> list[Strategy]:
 def main() -> None:
     X, y = load_wine(return_X_y=True)
     for strategy in strategies_to_try():
-        # With terminal="depth-two" the whole tree would be one subproblem, and nothing to watch.
+        # With terminal="depth-two" the whole tree would be one subproblem, with nothing to watch.
         search = Search(X, y, task="classification", max_depth=2, strategy=strategy, terminal="left-right")
         print(strategy.name)
         while not search.complete:

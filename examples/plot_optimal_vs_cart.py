@@ -1,4 +1,4 @@
-"""Draw the optimal tree of depth two and its decision regions beside CART's: docs/images/optimal-vs-cart.png.
+"""Draw the optimal tree of depth two and CART's, with their decision regions: docs/images/optimal-vs-cart.png.
 
 Two features of scikit-learn's wine data, chosen because greedy splitting goes astray on them.
 """
@@ -17,7 +17,7 @@ from codt import OptimalTreeClassifier, from_sklearn, plot_tree
 OUTPUT = Path(__file__).parent.parent / "docs" / "images" / "optimal-vs-cart.png"
 FEATURES = ["alcohol", "color_intensity"]
 DEPTH = 2
-COLORS = ("#0072b2", "#e69f00", "#009e73")  # told apart by colour-blind readers too
+COLORS = ("#0072b2", "#e69f00", "#009e73")  # distinguishable by colour-blind readers too
 
 
 def codes(model: OptimalTreeClassifier, X: np.ndarray) -> np.ndarray:

@@ -1,8 +1,8 @@
 """Draw in which order the strategies expand the search tree: docs/images/search-order.png.
 
 Every dot is one expansion, from left to right in the order in which they were made. Its height is the test at the root
-of the trees that are being looked at: a strategy that stays with one root until it is done draws lines, one that goes
-where the hope is best at the moment draws clouds.
+of the trees considered: a strategy that stays with one root until it is done draws lines, one that goes where its
+heuristic is best at the moment draws clouds.
 """
 
 from pathlib import Path
@@ -21,7 +21,7 @@ COLORS = {"at the root": "black", "below, on the left": "#0072b2", "below, on th
 
 
 def search_order(strategy: str, X: np.ndarray, y: np.ndarray) -> Search:
-    """Run a search that opens everything itself: no terminal case, no greedy start."""
+    """Run a search that expands every node itself: no terminal case, no greedy start."""
     search = Search(
         X,
         y,

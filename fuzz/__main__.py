@@ -1,6 +1,6 @@
-"""Tries random problems and compares everything with an exact oracle.
+"""Solves random problems and compares everything with an exact oracle.
 
-The exit code is 1 if something is wrong. Every finding is made as small as possible, and written to a folder.
+The exit code is 1 if something is wrong. Every finding is shrunk as far as possible and written to a folder.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 Task = Literal["classification", "regression"]
 Floats = NDArray[np.float64]
 
-#: What data come in: the values are the same in all of them.
+#: The containers in which data are passed; the values are the same in all of them.
 CONTAINERS: dict[str, Callable[[NDArray[Any]], Any]] = {
     "array": lambda values: values,
     "list": lambda values: values.tolist(),
@@ -45,9 +45,9 @@ class Data:
     y : list
         Labels, numbers, or several numbers for each sample.
     repeat : list of int, optional
-        How often every row is there. That keeps large problems short, and their oracle cheap.
+        How often every row is repeated. That keeps large problems short, and their oracle cheap.
     shuffle : int, optional
-        Seeds the order of the rows; as they stand if not given.
+        Seeds the order of the rows; unchanged if not given.
     sample_weight, cost_matrix, sample_costs, criterion
         As the estimators take them.
     class_weight : list of (label, weight), "balanced" or None
@@ -55,7 +55,7 @@ class Data:
     integers : bool
         Whether the samples are whole numbers of 64 bits.
     container : str
-        What the samples and targets are handed over in, one of :data:`CONTAINERS`.
+        The container in which samples and targets are passed, one of :data:`CONTAINERS`.
     oracle : {"sets", "wide", "none"}
         Which oracle can solve it: by sets of rows, by sorted columns (up to depth two), or none.
     """
@@ -91,9 +91,9 @@ class Data:
         return np.array(self.y, dtype=dtype)[self.rows()]
 
     def given(self) -> dict[str, Any]:
-        """Return samples and targets as they are handed over."""
+        """Return samples and targets in their container."""
         wrap = CONTAINERS[self.container]
-        # scikit-learn takes no decimals for labels.
+        # scikit-learn does not accept decimals as labels.
         as_it_is = self.task == "classification" and self.container == "decimals"
         return {"X": wrap(self.samples()), "y": self.targets() if as_it_is else wrap(self.targets())}
 
@@ -124,11 +124,11 @@ class Run:
     Attributes
     ----------
     kind : {"search", "fit", "path", "cv"}
-        What is called.
+        The kind of call.
     options : dict
         The options that differ from the defaults.
     calls : list of [name, arguments]
-        What is done, in this order.
+        The calls, in order.
     """
 
     kind: str = "fit"
@@ -145,7 +145,7 @@ class Case:
 
 
 def to_json(case: Case, **more: Any) -> str:
-    """Write a case, with whatever else is to be known of it."""
+    """Write a case, with further information about it."""
     data = {
         name: value
         for name, value in asdict(case.data).items()

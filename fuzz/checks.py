@@ -1,4 +1,4 @@
-"""Whether what codt reports is true: of a search at any moment, and of a fitted estimator."""
+"""Whether what codt reports is true, for a search at any moment and for a fitted estimator."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def check_search(judge: Judge, options: dict[str, Any], search: codt.Search) -> 
 
 
 def check_upper(judge: Judge, options: dict[str, Any], penalty: float, upper: float, worth: Worth) -> None:
-    """Check that the upper bound is the incumbent's objective, but for what the search takes for equal."""
+    """Check that the upper bound is the incumbent's objective, within the tolerance of the search."""
     difference = abs(Fraction(upper) - worth.objective)
     slack = contract.reported_slack(judge.exact, worth.objective)
     if penalty or not judge.exact.whole:
@@ -130,7 +130,7 @@ def check_status(search: codt.Search, status: str, given: dict[str, Any], expans
 
 
 def check_kernels(search: codt.Search, finished: Callable[[str], codt.Search]) -> None:
-    """Check that all instruction sets but the scalar one find the same tree, in as many steps."""
+    """Check that all instruction sets except the scalar one find the same tree in the same number of steps."""
     if not search.complete:
         return
     for kernel in KERNELS[2:]:
@@ -142,7 +142,7 @@ def check_kernels(search: codt.Search, finished: Callable[[str], codt.Search]) -
 def check_fitted(judge: Judge, options: dict[str, Any], model: Any, known: float | None = None) -> None:
     """Check a fitted estimator: tree, losses, bounds, status and trace.
 
-    ``known`` is the best objective of the trees that the search was given, or of an earlier fit that it went on with.
+    ``known`` is the best objective of the trees that the search was given, or of an earlier fit that it continued.
     """
     penalty = float(model.penalty_)
     check_penalty(judge, options, penalty)

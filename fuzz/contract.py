@@ -1,4 +1,4 @@
-"""How exact is exact: what a result may be off by. Everything that the fuzzer tolerates is decided here."""
+"""How exact results must be. Every tolerance of the fuzzer is decided here."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from fractions import Fraction
 
 from fuzz.exact import Exact
 
-#: What the search may take for equal if it does not say so itself, as a part of the root's loss.
+#: The tolerance of a search that does not report one, as a fraction of the root's loss.
 UNSAID = Fraction(1, 10**11)
-#: The most that it may take for equal, as a part of the optimum or of the root's loss.
+#: The largest tolerance allowed, as a fraction of the optimum or of the root's loss.
 MOST = Fraction(1, 10**9)
-#: What a reported number may be off by, as a part of itself and as a part of the root's loss.
+#: The allowed error of a reported number, as a fraction of itself and of the root's loss.
 REPORTED = Fraction(1, 10**12)
-#: Near the smallest numbers that 64-bit floats hold with all their digits: nothing below this counts.
+#: Differences below this do not count: it is near the smallest numbers that 64-bit floats hold with all digits.
 LEAST = Fraction(1, 10**302)
-#: What is short of a limit by this part of it is enough.
+#: A value that misses a limit by no more than this fraction of it is enough.
 ROUNDING = Fraction(1, 10**12)
 
 
@@ -30,13 +30,13 @@ def excess(exact: Exact, penalty: float, scale: Fraction, tolerance: float | Non
     scale : Fraction
         The least objective, plus the least decrease of the loss that makes a split: smaller ones do not count.
     tolerance : float, optional
-        What the search says that it takes for equal.
+        The tolerance that the search reports.
     """
     if exact.whole and penalty == 0:
         return Fraction(0)
     root = exact.value(exact.root)
     own = UNSAID * root if tolerance is None else Fraction(tolerance)
-    # Weights that differ by many orders of magnitude make sums of squares that no float can tell apart.
+    # With weights of very different magnitudes, different sums of squares may be the same float.
     summed = exact.kind == "weighted-squared-error" or (exact.kind == "absolute-error" and exact.weighted)
     return max(LEAST, min(own, MOST * (root if summed else scale)))
 
@@ -48,7 +48,7 @@ def bound_slack(exact: Exact, penalty: float, scale: Fraction, tolerance: float 
 
 
 def reported_slack(exact: Exact, number: Fraction) -> Fraction:
-    """Return what a loss or an objective may be off by when it is read as a float."""
+    """Return the allowed error of a loss or an objective that is read as a float."""
     if exact.whole and number.denominator & (number.denominator - 1) == 0 and number * exact.cost_scale % 1 == 0:
         return Fraction(0)  # a sum of whole numbers: a float holds it
     return REPORTED * (abs(number) + exact.value(exact.root)) + LEAST

@@ -91,7 +91,7 @@ def _to_sql(model: Any, X: Any, predicted: Any) -> None:
     with sqlite3.connect(":memory:") as base:
         base.execute(f"CREATE TABLE t ({', '.join(f'{name} REAL' for name in columns)})")
         base.executemany(f"INSERT INTO t VALUES ({', '.join('?' * len(columns))})", X.tolist())
-        # SQLite reads some literals with an error in the last place, which is none of ours.
+        # SQLite reads some literals with an error in the last place, which is not our fault.
         numbers = [*model.tree_.threshold[np.isfinite(model.tree_.threshold)].tolist()]
         numbers += model.tree_.value.ravel().tolist() if model.tree_.task == "regression" else []
         if any(base.execute(f"SELECT {number!r}").fetchone()[0] != number for number in numbers):

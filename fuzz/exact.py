@@ -1,4 +1,4 @@
-"""Losses without rounding: floats are taken for the fractions that they are, and summed as whole numbers.
+"""Losses without rounding: floats are converted to exact fractions and summed as whole numbers.
 
 A loss is a whole number of units, the unit ``1 / scale``. In classification and with absolute errors nothing is
 rounded. Squared errors are divided by the weight of a leaf, and rounded down there, by less than 2^-64 of the least
@@ -22,7 +22,7 @@ from fuzz.case import Data, Floats
 
 
 def common_denominator(numbers: Iterable[float]) -> int:
-    """Return the least power of two that all these floats are whole multiples of the inverse of."""
+    """Return the least power of two such that all these floats are whole multiples of its inverse."""
     return max((number.as_integer_ratio()[1] for number in numbers), default=1)
 
 
@@ -33,7 +33,7 @@ def as_whole(number: float, denominator: int) -> int:
 
 
 def as_float(number: Fraction) -> float:
-    """Return the nearest float, the largest one for what is larger still."""
+    """Return the nearest float; the largest one if the number is larger still."""
     try:
         return float(number)
     except OverflowError:
@@ -47,7 +47,7 @@ def below(number: Fraction) -> float:
 
 
 class Exact:
-    """What a problem is made of once samples of weight zero are left out.
+    """A problem without its samples of weight zero, in exact numbers.
 
     Attributes
     ----------
@@ -210,7 +210,7 @@ class Exact:
         """Return the loss of the best leaf for a set of atoms, in units."""
         if atoms not in self._leaf:
             inside = self.members(atoms)
-            if not inside:  # no sample counts: such data are refused
+            if not inside:  # no sample counts, and such data are refused
                 loss = 0
             elif self.task == "classification":
                 loss = min(map(sum, zip(*(self.tuples[a] for a in inside), strict=True))) << 80

@@ -1,4 +1,4 @@
-"""Carries out a run call by call and checks everything after each of them."""
+"""Carries out a run call by call and checks everything after each call."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Stopper:
 
 
 class Slow:
-    """A heuristic that takes its time at first: a poll, which comes every 20 ms, then finds a small search at work."""
+    """A heuristic that is slow at first, so that a poll, which comes every 20 ms, interrupts even a small search."""
 
     def __init__(self, calls: int) -> None:
         self._left = calls
@@ -86,7 +86,7 @@ def run_case(case: Case, judge: Judge | None = None) -> None:
 
 
 def _comes_from_codt(error: Exception) -> bool:
-    """Tell whether codt raised an error, and not the fuzzer itself."""
+    """Return whether codt raised an error, and not the fuzzer itself."""
     frame = error.__traceback__
     names = []
     while frame is not None:
@@ -117,7 +117,7 @@ def doubtful_options(run: Run) -> set[str]:
 
 
 def resolve(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options as codt takes them: strategies of our own are composed."""
+    """Return the options as codt takes them: custom strategies are composed."""
     return {name: _strategy(value) if isinstance(value, dict) else value for name, value in options.items()}
 
 
@@ -168,7 +168,7 @@ def fit_arguments(data: Data) -> dict[str, Any]:
 
 
 def _guarded(call: Callable[[], Any], case: Case, *, allowed: bool = False) -> Any:
-    """Return what a call returns; None if the input was refused, as it may be."""
+    """Return the result of a call; None if the input was rightly refused."""
     try:
         return call()
     except Refused as error:
@@ -206,7 +206,7 @@ def _attempt_search(case: Case, judge: Judge | None) -> None:
 def _run(
     search: codt.Search, call: Callable[..., str], given: dict[str, Any], brought: Future[None] | None = None
 ) -> None:
-    """Let a search run, to which another thread may bring knowledge meanwhile, and check why it ended."""
+    """Run a search, to which another thread may offer knowledge meanwhile, and check why it ended."""
     before = search.n_expansions
     arguments = dict(given)
     stopper = Stopper(arguments.pop("stop_after", None))
@@ -218,13 +218,13 @@ def _run(
         raise Failure("raised", f"{type(error).__name__}: {error}") from error
     if brought is not None:
         brought.result()
-        status = search.status or status  # what was brought may have completed it after the end of the run
+        status = search.status or status  # knowledge may have completed it after the end of the run
     limits = {"max_expansions": given.get("n_expansions", 1)} if call == search.step else arguments
     check_status(search, status, limits, search.n_expansions - before, stopper.asked)
 
 
 def _outside_knowledge(case: Case, judge: Judge, search: codt.Search, given: dict[str, Any]) -> Callable[[], None]:
-    """Return what brings a search a lower bound that holds, and a tree."""
+    """Return a function that gives a search a valid lower bound and a tree."""
     tree = _initial(case, given["tree"]) if "tree" in given else None
     optimum = judge.optimum(case.run.options, search.penalty) if "bound" in given else None
     bound = 0.0 if optimum is None else below(optimum.lenient * Fraction(given["bound"]))
@@ -250,7 +250,7 @@ def _initial(case: Case, wanted: dict[str, Any]) -> Any:
     try:
         start = starting_tree(case.data, wanted)
     except Refused:
-        return None  # a fit of its own, which other runs look at
+        return None  # a fit, which other runs check
     return as_tree(start, case.data.samples())
 
 
@@ -278,7 +278,7 @@ def _attempt_fit(case: Case, judge: Judge | None) -> None:
         if judge is None:
             raise Failure("refused", "nothing to be solved, but not refused")
         if not options.get("warm_start") or limits.get("time_limit") is not None:
-            known = None  # a search that never began is not gone on with
+            known = None  # a search that never began cannot be continued
         check_fitted(judge, options, model, known)
         _check_reason(model, given, stopper.asked)
         known = float(Fraction(model.objective_))
@@ -308,7 +308,7 @@ def _attempt_cv(case: Case, judge: Judge | None) -> None:
     ((_, given),) = case.run.calls
     model = make_model(case.data, resolve(case.run.options))
     if judge is not None:
-        # A fold may be too narrow to be solved where all of the data are not.
+        # The targets of a fold may span too small a range to be accepted, even if those of all data do not.
         _guarded(lambda: run_cv(model, case, given), case, allowed=case.data.task == "regression")
 
 

@@ -12,11 +12,11 @@ class Fault:
     Attributes
     ----------
     name : str
-        What it stands for.
+        What is wrong with it.
     file : str
-        Where it goes, from the top folder.
+        The file to change, relative to the top folder.
     old, new : str
-        The text to replace, which must be there once, and what takes its place.
+        The text to replace, which must occur exactly once, and its replacement.
     """
 
     name: str

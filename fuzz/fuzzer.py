@@ -1,4 +1,4 @@
-"""One problem after another, and what is wrong with them."""
+"""Solves one problem after another, and reports what is wrong."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Finding:
 
     @property
     def signature(self) -> str:
-        """What findings of the same cause most likely share: the check and the words of its message."""
+        """What findings with the same cause most likely share: the check and the words of its message."""
         words = re.sub(r"[^a-zA-Z_ ]+", "", re.sub(r"[\[({].*|np\.\w+|[0-9]e[+-][0-9]+", "", self.message))
         parts = [self.check, " ".join(words[:70].split())]
         if self.check in OF_OBJECTIVES:
@@ -60,7 +60,7 @@ def make_problem(seed: int, problem: int) -> tuple[Data, Judge | None, list[Run]
 
 
 def try_problem(seed: int, problem: int, began: Callable[[int], None] = lambda run: None) -> Iterator[Finding | None]:
-    """Yield a finding, or None, for every run of a problem; ``began`` is told of each of them before."""
+    """Yield a finding, or None, for every run of a problem; ``began`` is called before each of them."""
     data, judge, runs = make_problem(seed, problem)
     for number, run in enumerate(runs):
         began(number)

@@ -1,4 +1,4 @@
-"""The first finding that is not known yet, for those who plant faults; prints one line of JSON."""
+"""Prints the first finding that is not known yet as one line of JSON; used by ``fuzz.mutants``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is true of a problem: its optimum under any options, and what a tree is worth."""
+"""The truth about a problem: its optimum under any options, and what a tree is worth."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def least_decrease(options: dict[str, Any]) -> Fraction:
 
 @dataclass(frozen=True)
 class Optimum:
-    """The least objective: of the trees that keep to the rules beyond doubt, and of those that do but for rounding."""
+    """The least objective: of the trees that certainly keep to the rules, and of those that do so up to rounding."""
 
     strict: Fraction
     lenient: Fraction
@@ -45,7 +45,7 @@ class Optimum:
 
 @dataclass(frozen=True)
 class Worth:
-    """What a tree amounts to."""
+    """The value of a tree."""
 
     loss: Fraction
     objective: Fraction
@@ -66,7 +66,7 @@ class Judge:
         self._tolerances: dict[str, float | None] = {}
 
     def rules(self, options: dict[str, Any], penalty: float, *, lenient: bool, tolerance: float | None = None) -> Rules:
-        """Return the rules that options stand for; in doubt within rounding a tree is allowed, or not."""
+        """Return the rules that options define; trees that are in doubt because of rounding are allowed, or not."""
         exact = self.exact
         sign = -1 if lenient else 1
         decrease = least_decrease(options)
@@ -98,7 +98,7 @@ class Judge:
         return max(1, samples), ceil(weight)
 
     def tolerance(self, options: dict[str, Any]) -> float | None:
-        """Return what the search takes for equal, if it says so."""
+        """Return the tolerance of the search, if it reports one."""
         if not hasattr(codt.Search, "tolerance"):
             return None
         names = ("max_depth", "complexity_cost")
@@ -135,7 +135,7 @@ class Judge:
         return contract.bound_slack(self.exact, penalty, optimum + least_decrease(options), self.tolerance(options))
 
     def worth(self, tree: codt.Tree, options: dict[str, Any], penalty: float) -> Worth:
-        """Return what a tree is worth, from its splits alone; check its limits and what it says of its nodes."""
+        """Return the value of a tree, from its splits alone; check its limits and what it says about its nodes."""
         tolerance = self.tolerance(options) if options.get("min_loss_decrease") else None
         rules = self.rules(options, penalty, lenient=True, tolerance=tolerance)
         visit = _Visit(self, tree, rules)
@@ -233,5 +233,5 @@ def search_arguments(data: Data) -> dict[str, Any]:
 
 
 def _share_of(share: float, count: int) -> int:
-    """Return a share of the samples, rounded up, but not for the sake of a rounding error."""
+    """Return a share of the samples, rounded up, but ignore rounding errors."""
     return ceil(Fraction(share) * count * (1 - contract.ROUNDING))

@@ -1,7 +1,7 @@
 """Plants faults in the engine, one at a time, and measures how long the fuzzer takes to find each of them.
 
-The sources are copied, so that nothing here touches the checkout. The exit code is 1 if a fault is not found in
-time, or if its place in the sources is no longer there.
+The sources are copied, so that nothing here touches the checkout. The exit code is 1 if a fault is not found in time,
+or if the text it replaces no longer exists.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Result:
 
 
 class Workshop:
-    """A copy of the sources that is built again and again, and a folder that Python imports the result from."""
+    """A copy of the sources that is built repeatedly, and a folder from which Python imports the result."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -41,7 +41,7 @@ class Workshop:
         self.build = folder / "build"
 
     def copy(self) -> None:
-        """Bring the copy up to date; files that have not changed keep their dates, so that little is built anew."""
+        """Update the copy; unchanged files keep their dates, so that little is rebuilt."""
         self.source.mkdir(parents=True, exist_ok=True)
         wanted = set()
         for name in COPIED:
@@ -84,7 +84,7 @@ class Workshop:
 
 
 def hunt(site: Path, seconds: float, known: Path, options: argparse.Namespace) -> dict[str, Any] | None:
-    """Return the first finding of the fuzzer that is not known, as told by a process that imports from ``site``."""
+    """Return the first unknown finding of the fuzzer, run in a process that imports from ``site``."""
     text = _output([*_hunting(options), f"--seconds={seconds}", f"--known={known}"], site)
     found: dict[str, Any] | None = json.loads(text.splitlines()[-1])
     return found
@@ -96,7 +96,7 @@ def _hunting(options: argparse.Namespace) -> list[str]:
 
 
 def is_clean(site: Path, found: dict[str, Any], seed: int) -> bool:
-    """Tell whether a finding is none without the fault."""
+    """Return whether a finding disappears without the fault."""
     command = [sys.executable, "-m", "fuzz.hunt", f"--seed={seed}", f"--problem={found['problem']}"]
     runs: list[int] = json.loads(_output(command, site).splitlines()[-1])
     return found["run"] not in runs
@@ -117,7 +117,7 @@ def find(fault: Fault, workshop: Workshop, clean: Path, options: argparse.Namesp
             break
         if is_clean(clean, found, options.seed):
             return Result(fault, spent, f"{found['check']}: {found['message'][:60]}")
-        # The sources as they are have this one too.
+        # The unchanged sources have this finding too.
         entries = json.loads(known.read_text())
         known.write_text(json.dumps([*entries, [found["problem"], found["run"]]]))
     return Result(fault, None, "not found")
@@ -135,7 +135,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     workshop = Workshop(options.folder.resolve())
     faults = [fault for fault in FAULTS if options.only is None or options.only in fault.name]
-    for fault in faults:  # before hours are spent
+    for fault in faults:  # checked before hours are spent
         text = (ROOT / fault.file).read_text()
         if text.count(fault.old) != 1:
             print(f"{fault.name}: its text is no longer in {fault.file}")

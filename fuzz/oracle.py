@@ -24,7 +24,7 @@ class Rules:
     penalty : int
         The cost of every split.
     samples, weight : int
-        What a leaf must hold; the root may always be one.
+        What a leaf must hold; the root may always be a leaf.
     leaves : int, optional
         The largest number of leaves.
     decrease : int
@@ -40,7 +40,7 @@ class Rules:
 
 
 class Oracle:
-    """Finds optima of one problem under any rules; what it has seen is remembered."""
+    """Finds optima of one problem under any rules, and caches subproblems."""
 
     def __init__(self, exact: Exact, most_work: int = 150_000) -> None:
         self.exact = exact
@@ -106,7 +106,7 @@ class Oracle:
         return best
 
     def holds_enough(self, atoms: int, rules: Rules) -> bool:
-        """Tell whether a set may be a leaf beside others."""
+        """Return whether a set may be a leaf below a split."""
         samples, weight = self.exact.load(atoms)
         return samples >= rules.samples and weight >= rules.weight
 

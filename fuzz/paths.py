@@ -1,4 +1,4 @@
-"""Whether paths and cross-validation say what single fits say."""
+"""Whether paths and cross-validation agree with single fits."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def run_cv(model: Any, case: Case, given: dict[str, Any]) -> None:
     parts = np.array_split(np.random.default_rng(0).permutation(len(X)), given["folds"])
     folds = [(np.setdiff1d(np.arange(len(X)), part), np.sort(part)) for part in parts]
     if case.data.cost_matrix is not None or isinstance(case.data.class_weight, list):
-        # They name classes that a fold may lack.
+        # These name classes that a fold may lack.
         folds = [(train, test) for train, test in folds if len(np.unique(y[train])) == len(np.unique(y))]
     if not folds:
         return

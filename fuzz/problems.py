@@ -32,7 +32,7 @@ def random_data(rng: Rng) -> Data:
 
 
 def _random_data(rng: Rng) -> Data:
-    """Return a random problem; half of them have numbers that are plain, so that nothing hides what else is wrong."""
+    """Return a random problem; half of them have plain numbers, so that extreme ones do not hide other faults."""
     plain = bool(rng.random() < 0.5)
     shape = rng.choice(["small", "repeated", "many", "chain", "wide"], p=[0.75, 0.07, 0.01, 0.07, 0.10])
     if shape in ("repeated", "many"):
@@ -45,7 +45,7 @@ def _random_data(rng: Rng) -> Data:
     n = int(rng.choice([*range(1, 13)], p=np.array([1, 2, 3, 5, 7, 9, 9, 9, 9, 9, 5, 4]) / 72))
     p = int(rng.choice([1, 2, 3, 4], p=[0.25, 0.4, 0.25, 0.1]))
     data = _problem(rng, values.features(rng, n, p, plain), "sets", plain)
-    if rng.random() < 0.02:  # whole numbers, some of them beyond what floats can tell apart
+    if rng.random() < 0.02:  # whole numbers, some of them too large for floats
         start = int(rng.choice([0, -(2**53), 2**53 - 3, 2**60]))
         data = replace(data, integers=True, X=[[start + int(v) for v in row] for row in rng.integers(0, n, (n, p))])
     return data

@@ -1,4 +1,4 @@
-"""Which input may be refused, and how: with an error that names what is wrong. All else must be solved."""
+"""Which input may be refused, and how: with an error that names what is wrong. Everything else must be solved."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DEFAULTED = {"complexity_cost", "min_samples_leaf", "min_weight_fraction_leaf", 
 
 
 def may_refuse(data: Data) -> bool:  # noqa: PLR0911 - a reason each
-    """Tell whether the data are so extreme that they may be refused."""
+    """Return whether the data are so extreme that they may be refused."""
     if data.integers and max(abs(value) for row in data.X for value in row) > 2**53:
         return True
     repeat = np.ones(len(data.X)) if data.repeat is None else np.array(data.repeat)
@@ -82,7 +82,7 @@ def check_refusal(
     doubtful : set of str
         Options whose values may be refused.
     allowed : bool
-        Whether something else, such as a tree to start from, may be refused here.
+        Whether something else, such as an initial tree, may be refused here.
     """
     message = str(error)
     if not isinstance(error, ValueError | TypeError) or "internal" in message:

@@ -17,14 +17,14 @@ def kept(found: Finding) -> str:
 
 
 def file_name(found: Finding) -> str:
-    """Return a name that says what was wrong, and is another one for another cause."""
+    """Return a name that says what was wrong, and differs between causes."""
     check = re.sub(r"[^a-z]+", "-", found.check.lower()).strip("-")
     digest = hashlib.sha1(found.signature.encode(), usedforsecurity=False).hexdigest()[:6]
     return f"{check}-{found.case.run.kind}-{digest}.json"
 
 
 def as_python(case: Case) -> str:
-    """Return the calls of a case as a script; what is not one call of codt is told in a comment."""
+    """Return the calls of a case as a script; what is not a single call of codt becomes a comment."""
     data, run = case.data, case.run
     options = {name: value for name, value in run.options.items() if not isinstance(value, dict)}
     lines = ["import codt, numpy as np", f"X, y = {_array(data, data.X)}, {_array(data, data.y)}"]
@@ -57,7 +57,7 @@ def as_python(case: Case) -> str:
 
 
 class _Source(str):
-    """Text that is source already."""
+    """Text that is already source code."""
 
     __slots__ = ()
 

@@ -20,7 +20,7 @@ STARTS = ("greedy_start", "primal_heuristics")
 SWITCHES = tuple(option.name for option in SEARCH_OPTIONS if option.is_switch and option.name not in STARTS)
 CONVERSIONS = ("predict", "pickle", "json", "sklearn", "python", "sql", "verify")
 
-#: Values that an option may refuse, but must refuse with its name.
+#: Values that may be refused, but only with an error that names the option.
 DOUBTFUL: dict[str, tuple[Any, ...]] = {
     "max_depth": (-1, 65, 1e9, True, "3", None, 2.5),
     "complexity_cost": (-0.1, float("nan"), float("inf"), 1e308, True, None, "0"),
@@ -35,7 +35,7 @@ DOUBTFUL: dict[str, tuple[Any, ...]] = {
 
 def random_runs(rng: Rng, data: Data, exact: Exact | None) -> list[Run]:
     """Return several runs; some share their rules, so that the oracle is asked once."""
-    if exact is None:  # nothing but a refusal can come of it
+    if exact is None:  # it can only be refused
         return [Run("fit", {}, [["fit", {}]])]
     runs = []
     for _ in range(int(rng.choice([1, 2, 3]))):
@@ -75,7 +75,7 @@ def random_rules(rng: Rng, data: Data, exact: Exact) -> dict[str, Any]:
 
 
 def _random_decrease(rng: Rng, exact: Exact) -> float:
-    """Return a decrease that matters: a whole number, a part of the loss, or just what some split saves."""
+    """Return a decrease that matters: a whole number, a fraction of the loss, or exactly what some split saves."""
     root = as_float(exact.value(exact.root))
     kind = int(rng.integers(4))
     if kind == 0:
@@ -116,7 +116,7 @@ def _random_run(rng: Rng, data: Data, rules: dict[str, Any]) -> Run:
             options.pop(name, None)
         folds = int(rng.integers(2, 4))
         return Run("cv", options, [["cv", {"folds": folds, "max_depths": [1, 2], "costs": [0.0, 0.05]}]])
-    # Half of the fits are what most users do: defaults and an option or two.
+    # Half of the fits are like most users': defaults and an option or two.
     if rng.random() < 0.5:
         options |= random_ways(rng)
     elif rng.random() < 0.2:
@@ -160,7 +160,7 @@ def random_ways(rng: Rng) -> dict[str, Any]:
 
 
 def random_strategy(rng: Rng) -> Any:
-    """Return the name of a strategy, or what one of our own is made of."""
+    """Return the name of a strategy, or the parts of a custom one."""
     if rng.random() < 0.8:
         return str(rng.choice(STRATEGIES))
     priority = [str(name) for name in rng.permutation(CRITERIA)[: rng.integers(1, 5)]]
@@ -211,7 +211,7 @@ def _tree_to_offer(rng: Rng, rules: dict[str, Any]) -> dict[str, Any]:
 
 
 def _outside_knowledge(rng: Rng, rules: dict[str, Any]) -> dict[str, Any]:
-    """Return what another thread knows: a part of the optimum as a bound, a tree; and the run that it comes into."""
+    """Return what another thread offers: a fraction of the optimum as a bound, a tree; and during which run."""
     given: dict[str, Any] = {}
     if rng.random() < 0.8:
         given["bound"] = float(rng.choice([1.0, 1.0, 0.999, float(rng.random())]))

@@ -1,4 +1,4 @@
-"""Makes a failing case as small and as plain as possible."""
+"""Makes a failing case as small and simple as possible."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def shrink(case: Case, fails: Fails, seconds: float = 20.0) -> Case:
     case : Case
         A case that fails.
     fails : callable
-        Tells whether a case fails in the same way; what it raises counts as no.
+        Returns whether a case fails in the same way; an exception counts as no.
     seconds : float
         How long to try.
     """
@@ -125,7 +125,7 @@ def _simpler_values(data: Data) -> Iterator[Data]:
 
 
 def _simpler_numbers(value: float) -> list[float]:
-    """Return numbers that are simpler to read, and so never lead back."""
+    """Return simpler numbers, from which shrinking never returns."""
     if not math.isfinite(value):
         return []
     options = [0.0, 1.0, *(_round(value, digits) for digits in (0, 1, 2, 4))]
@@ -137,7 +137,7 @@ def _effort(value: float) -> tuple[int, float]:
 
 
 def _round(value: float, digits: int) -> float:
-    """Round to a whole number (no digits), or to so many digits."""
+    """Round to a whole number (no digits), or to some digits."""
     return float(round(value)) if digits == 0 else float(f"{value:.{digits - 1}e}")
 
 

@@ -52,7 +52,7 @@ def features(rng: Rng, n: int, p: int, plain: bool) -> Floats:
 
 
 def chain(rng: Rng, n: int, p: int) -> Floats:
-    """Return columns that order the samples in one way, forwards or backwards and with ties: few sets can be made."""
+    """Return columns with the same order of samples, forwards or backwards and with ties, so that few sets arise."""
     places = rng.permutation(n).astype(np.float64)
     columns = []
     for _ in range(p):
@@ -142,7 +142,7 @@ def weights(rng: Rng, n: int, plain: bool) -> list[float]:
 
 
 def costs(rng: Rng, rows: int, k: int, own: list[int], plain: bool) -> list[list[float]]:
-    """Return what predictions cost; nothing for a row's own class, if luck wants it."""
+    """Return the costs of predictions; sometimes none for a row's own class."""
     kind = int(rng.integers(4) if plain else rng.integers(7))
     if kind in (0, 1):
         values = rng.integers(0, 5, (rows, k)).astype(np.float64)

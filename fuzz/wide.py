@@ -14,7 +14,7 @@ from fuzz.case import Floats
 from fuzz.exact import Exact, as_float
 from fuzz.oracle import Rules, TooMuch
 
-# What the floats below may be off by, as a part of the root's loss, with much to spare.
+# A generous bound on the error of the floats below, as a fraction of the root's loss.
 ROUNDING = 1e-9
 
 # More near ties than this are not compared one by one.
@@ -33,7 +33,7 @@ class WideOracle:
             unit = exact.cost_scale
             self._tuples = np.array([[cost / unit for cost in row] for row in exact.tuples])
         else:
-            unit = exact.scale >> exact._shift  # of the squares; that of the sums is its root with the weights'
+            unit = exact.scale >> exact._shift  # the unit of the squares
             root = 1 << (unit // exact.weight_scale).bit_length() // 2
             columns = [
                 [weight / exact.weight_scale, squares / unit, *(s / (exact.weight_scale * root) for s in sums)]
@@ -117,7 +117,7 @@ class WideOracle:
         return np.where(self._possible(left, right, rules), loss, np.inf)
 
     def _exact_split(self, split: int, leaves: int, rules: Rules) -> int:
-        """Return the least objective of trees with one root split, but for its own penalty."""
+        """Return the least objective of trees with one root split, without its own penalty."""
         members = [self._sides[split], ~self._sides[split]]
         as_leaves = [self.exact.leaf(self.exact.atoms_where(side)) for side in members]
         if leaves < 3:
@@ -144,7 +144,7 @@ class WideOracle:
         return self._least(leaf, np.concatenate(values), value, rules)
 
     def _least(self, start: int, values: Floats, exact_value: Callable[[int], int], rules: Rules) -> int:
-        """Return the exact least of a start and of values that are known roughly."""
+        """Return the exact minimum of a start and of values that are known approximately."""
         least = float(values.min(initial=np.inf))
         if not np.isfinite(least):
             return start

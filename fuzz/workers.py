@@ -1,4 +1,4 @@
-"""Several processes at work, each watched: one that hangs or dies is a finding, and another takes its place."""
+"""Runs several processes and watches them: one that hangs or dies is a finding and is replaced."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _ignore(found: Finding) -> None:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to do: from a seed, for some seconds or so many problems, on some processes.
+    """What to do: from a seed, for a number of seconds or problems, in several processes.
 
     ``patience`` is how many seconds a single run may take before it is a hang; ``first`` ends at the first finding;
     ``known`` are problems and runs whose findings do not count.
@@ -56,7 +56,7 @@ class Tally:
 
 
 def fuzz(plan: Plan, report: Callable[[Finding], None] = _ignore, each: Callable[[Finding], None] = _ignore) -> Tally:
-    """Try problems until the plan is over; ``report`` is told of every finding of a new kind, ``each`` of all."""
+    """Try problems until the plan is over; ``report`` is called for every finding of a new kind, ``each`` for all."""
     return _Parent(plan, report, each).run()
 
 
@@ -147,7 +147,7 @@ class _Parent:
 
 
 def _start(process: Any) -> None:
-    with warnings.catch_warnings():  # of forks beside threads; what runs here has none left behind
+    with warnings.catch_warnings():  # about forks with threads; none are running here
         warnings.simplefilter("ignore", DeprecationWarning)
         process.start()
 
@@ -222,6 +222,6 @@ def isolated(case: Case, seconds: float) -> Failure | None:
 
 def _send_failure(case: Case, sender: Any) -> None:
     failure = None
-    with suppress(Exception):  # no case at all: that is none of codt's failures
+    with suppress(Exception):  # not a valid case: not a failure of codt
         failure = failure_of(case)
     sender.send(failure)

@@ -17,7 +17,7 @@ from tests.support.instances import scaled
 
 
 def median_tree(**options: Any) -> OptimalTreeRegressor:
-    """The estimator at hand."""
+    """The estimator under test."""
     return OptimalTreeRegressor(criterion="absolute_error", **options)
 
 

@@ -243,7 +243,7 @@ def test_the_search_refuses_bad_limits(limit: str, value: Any) -> None:
 
 
 class Unreadable:
-    """Says that it is a number, but is not."""
+    """Claims to be a number, but is not."""
 
     def __index__(self) -> int:
         raise RuntimeError("no number")
@@ -373,7 +373,7 @@ def test_the_core_refuses_targets_whose_squares_overflow() -> None:
     ],
 )
 def test_the_core_refuses_bad_parameters(parameter: str, value: Any) -> None:
-    # Of a strategy the part that is wrong may be named alone.
+    # For a strategy, the error may name only the part that is wrong.
     with pytest.raises(REFUSED, match=None if isinstance(value, dict) else parameter):
         _core.Search(X, Y.astype(np.float64), **core_arguments(**{parameter: value}))
 

@@ -1,4 +1,4 @@
-"""Numbers that 64-bit floats cannot hold: what they are rounded to does no harm, or they are refused by name."""
+"""Numbers that 64-bit floats cannot hold: rounding them does no harm, or they are refused by name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Y = [0, 0, 1, 1, 0, 0, 1, 1]
 
 
 def columns(values: list[int]) -> dict[str, Any]:
-    """The same whole numbers in every form that holds them exactly, as a table of one column."""
+    """Whole numbers in every form that holds them exactly, as a table of one column."""
     wide = {} if np.finfo(np.longdouble).nmant < 60 else {"longdouble": np.array(values, dtype=np.longdouble)[:, None]}
     return {
         "int64": np.array(values)[:, None],
@@ -91,7 +91,7 @@ def test_rows_of_weight_zero_are_not_looked_at() -> None:
 
 
 def targets(values: list[Any]) -> dict[str, Any]:
-    """The same targets in every form that holds them exactly."""
+    """Targets in every form that holds them exactly."""
     return {
         "int64": np.array(values),
         "uint64": np.array(values, dtype=np.uint64),
@@ -115,7 +115,7 @@ def test_targets_that_move_are_refused(form: str) -> None:
     values = [2**60 + k for k in range(100)]
     with pytest.raises(ValueError, match=r"y holds 11529215046068\d+, which is 11529215046068\d+ in 64-bit floats"):
         OptimalTreeRegressor().fit(np.arange(100)[:, None], targets(values)[form])
-    # The same numbers on a scale on which rounding does not matter.
+    # These targets on a scale on which rounding does not matter.
     fine = [2**60 + 10**13 * k for k in range(100)]
     assert OptimalTreeRegressor().fit(np.arange(100)[:, None], targets(fine)[form]).status_ == "optimal"
 

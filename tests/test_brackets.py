@@ -132,7 +132,7 @@ def test_there_are_no_bounds_where_no_scan_has_them() -> None:
 
 @pytest.mark.parametrize("kernel", VECTOR_KERNELS)
 def test_an_optimum_among_nearly_equal_trees_is_found(kernel: str) -> None:
-    """Splits whose losses differ by less than the bounds tell apart: the exact scan has to decide."""
+    """Splits whose losses differ by less than the width of the bounds: the exact scan has to decide."""
     rng = np.random.default_rng(3)
     for _ in range(scaled(20)):
         n = 60

@@ -30,7 +30,7 @@ TOTALS = (2**14, 2**15 - 2, 2**15 - 1, 2**15, 2**16 + 1, 2**31 - 2, 2**31 - 1, 2
 
 
 def weights_of_total(rng: np.random.Generator, n: int, total: int) -> Floats:
-    """Whole weights above zero: alike, most of them ones beside a few heavy ones, or of any size."""
+    """Whole weights above zero: all alike, mostly ones with a few heavy ones, or of any size."""
     kind = int(rng.integers(3))
     if kind == 0:
         shares = np.ones(n)
@@ -60,7 +60,7 @@ def costs_of_total(rng: np.random.Generator, y: Floats, classes: int, total: int
 def problem(
     rng: np.random.Generator, objective: str, X: Floats, classes: int, depth: int, total: int
 ) -> WeightedInstance:
-    """A problem whose labels have something to do with the features."""
+    """A problem whose labels depend on the features."""
     n = len(X)
     y = np.where(rng.random(n) < 0.3, rng.integers(0, classes, n), np.argsort(np.argsort(X[:, 0])) * classes // n)
     y = y.astype(np.float64)

@@ -106,7 +106,7 @@ def test_what_own_files_lack_is_named(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"2 values are missing, the first in row 1 \(counted from 0\), column 'b'"):
         load_dataset(str(tmp_path / "gaps.csv"))
     (tmp_path / "thin.csv").write_text("y\n1\n2\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"0 columns beside 'y'"):
+    with pytest.raises(ValueError, match=r"0 columns besides 'y'"):
         load_dataset(str(tmp_path / "thin.csv"))
 
 

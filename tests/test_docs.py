@@ -111,7 +111,7 @@ def test_the_commands_of_the_guide_and_the_readme_run(tmp_path: Path) -> None:
 def test_examples(example: Path, tmp_path: Path) -> None:
     if example.stem in NEEDS:
         pytest.importorskip(NEEDS[example.stem])
-    # A copy, so that what an example writes beside itself stays out of the project.
+    # A copy, so that files that an example writes stay out of the project.
     copy = tmp_path / "examples" / example.name
     copy.parent.mkdir()
     shutil.copy(example, copy)

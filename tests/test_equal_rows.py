@@ -1,4 +1,4 @@
-"""Equal rows are searched as one row that counts as often: with the same outcome, and less work."""
+"""Equal rows are merged into one row with a weight: with the same outcome, and less work."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def logged(search: object) -> list[Expansion]:
 
 
 def assert_same_order(engine: list[Expansion], rendering: list[Expansion], context: object) -> None:
-    """Compare two orders and name the first step at which they part."""
+    """Compare two orders and name the first step at which they differ."""
     for step, (found, expected) in enumerate(zip(engine, rendering, strict=False)):
         assert found == expected, f"step {step}: {found} instead of {expected}\n{context!r}"
     assert len(engine) == len(rendering), f"{len(engine)} expansions instead of {len(rendering)}\n{context!r}"

@@ -1,4 +1,4 @@
-"""The exports: each is run, or read back, and compared with the tree it was made of."""
+"""The exports: each is run, or read back, and compared with the tree it was made from."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NASTY = ['a"; DROP TABLE rows; --', "b'; \\", "c`\nimport os\n#", 'd\\"]; } <scr
 
 
 def nasty() -> tuple[Any, Any, Any]:
-    """A tree that tests features of all these names and predicts labels such as they are."""
+    """A tree that tests features with all these names and predicts labels of the same kind."""
     pandas = pytest.importorskip("pandas")
     rng = np.random.default_rng(5)
     X = pandas.DataFrame(rng.normal(size=(120, len(NASTY))), columns=NASTY)

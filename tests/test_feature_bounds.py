@@ -53,7 +53,7 @@ def test_a_smaller_side_may_need_one_split_more(found: tuple[Task, list[float], 
 
 
 def instance_of_steps(rng: np.random.Generator, task: Task, n: int, max_depth: int, penalty: float) -> Instance:
-    """Features of few values beside ones of many, and targets in steps."""
+    """Some features with few values, some with many, and targets in steps."""
     p = int(rng.integers(2, 5))
     X = np.column_stack([rng.integers(0, rng.choice([2, 3, 9, 40]), n) for _ in range(p)]).astype(np.float64)
     score = X[:, 0] + 2 * (X[:, 1] > np.median(X[:, 1])) + rng.integers(0, 3, n)

@@ -52,7 +52,7 @@ def test_what_was_wrong_once_is_right_now(path: Path) -> None:
 
 
 def as_data(instance: WeightedInstance) -> Data:
-    """The same problem in the fuzzer's words."""
+    """An instance as a problem of the fuzzer."""
     return Data(
         instance.task,  # type: ignore[arg-type]
         instance.X.tolist(),
@@ -69,7 +69,7 @@ def test_the_oracle_agrees_with_the_other_one(objective: str) -> None:
         limits = [name for name in ("leaf-size", "leaves", "decrease") if rng.random() < 0.4]
         instance = random_weighted(rng, objective, max_depth=int(rng.integers(0, 4)), limits=limits)
         exact = Exact(as_data(instance))
-        # In doubt within rounding the other one allows a split.
+        # Where rounding leaves doubt, the other oracle allows a split.
         doubt = 0 if instance.counts_whole else instance.slack
         decrease = max(Fraction(0), Fraction(instance.min_decrease) * (1 - Fraction(1, 10**12)) - doubt)
         rules = Rules(

@@ -1,4 +1,4 @@
-"""A model file from anywhere: read right, or refused with an error that names the field; never code, crash or hang."""
+"""A model file from anywhere: read correctly, or refused with an error that names the field; no code, crash or hang."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_numbers_that_json_has_not_are_refused(constant: str) -> None:
 
 
 def chain(depth: int) -> str:
-    """A tree in which every right child is a leaf's sibling, as deep as asked."""
+    """A tree of the given depth in which every split has a leaf on one side."""
     document = copy.deepcopy(VALID_REGRESSION)
     count = 2 * depth + 1
     features, left, right = [-1] * count, [-1] * count, [-1] * count

@@ -54,7 +54,7 @@ def test_to_sklearn_predicts_the_same(case: Any) -> None:
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kind", ["classes", "one number", "two numbers"])
 def test_to_sklearn_stores_what_scikit_learn_would(kind: str, weighted: bool) -> None:
-    # Steps so clear that CART finds the optimal tree as well, and no other tree is as good.
+    # Steps so clear that CART finds the optimal tree as well, and no other tree is equally good.
     rng = np.random.default_rng(3)
     X = rng.normal(size=(200, 3))
     steps = 2 * (X[:, 0] > 0.1) + np.where(X[:, 0] > 0.1, X[:, 1] > 0.3, X[:, 2] > -0.2)

@@ -1,4 +1,4 @@
-"""The instruction sets of the scans: one table, which everything else asks."""
+"""The instruction sets of the scans: one table, which everything else reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Folders include only what lies below them, and the check of that finds what does not."""
+"""Folders include only the layers below them, and the check finds violations."""
 
 from __future__ import annotations
 

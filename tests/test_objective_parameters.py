@@ -1,4 +1,4 @@
-"""Objectives with a parameter: a row of the table that is a function of it, tried with one that is in no release."""
+"""Objectives with a parameter: a row of the table that is a function of it, tested with one that is in no release."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def powers(exponent: float) -> Objective:
 
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[list[float]]]:
-    """Put the row in, and return what the core was told of its parameter."""
+    """Add the row, and return what the core was given for its parameter."""
     register(Family(powers, (EXPONENT,)))
     allowed = OptimalTreeRegressor._parameter_constraints
     monkeypatch.setitem(allowed, "exponent", constraints([EXPONENT])["exponent"])
@@ -145,7 +145,7 @@ def test_it_is_a_parameter_of_the_estimator() -> None:
     assert model(2.0).set_params(exponent=1.0).fit(X, Y).tree_.objective.parameters == {"exponent": 1.0}
     search = GridSearchCV(model(2.0), {"exponent": [1.0, 2.0], "criterion": ["powers", "absolute_error"]}, cv=2)
     assert search.fit(X, Y).best_estimator_.exponent in (1.0, 2.0)
-    # Another value is another problem, so a search that was stopped does not go on.
+    # Another value is another problem, so a search that was stopped is not continued.
     stopped = model(2.0, warm_start=True, max_expansions=0, terminal="leaf", greedy_start=False).fit(X, Y)
     assert stopped.set_params(exponent=1.0, max_expansions=None).fit(X, Y).loss_ == model(1.0).fit(X, Y).loss_
 

@@ -1,4 +1,4 @@
-"""The table of objectives: what every axis, page, file and check says of a loss, and what a new row is worth."""
+"""The table of objectives: what every axis, page, file and check says about a loss, and what a new row achieves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One place in each language compares with a threshold and writes the comparison down; whatever else does is found."""
+"""Only one place in each language compares with a threshold and writes the comparison; any other is found."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PYTHON = sorted({*(ROOT / "src/codt").rglob("*.py")} - {ROOT / "src/codt/tree/split.py"})
 SCRIPTS = sorted((ROOT / "src/codt").rglob("*.js"))
-#: These folders know thresholds by their numbers, and compare those; sorting makes ranks of values.
+#: These folders identify thresholds by number, and compare those; sorting turns values into ranks.
 BY_RANK = {"scans", "bounds", "frontier", "terminal"}
 ENGINE = [
     path

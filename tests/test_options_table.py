@@ -37,7 +37,7 @@ ROOT = Path(__file__).parent.parent
 CORE = {row["name"]: row for row in _core.options()}
 TO_CORE = [option for option in (*SEARCH_OPTIONS, *WATCHING_OPTIONS) if option.to_core]
 
-#: What the estimators and the search have beside the options of the table.
+#: Parameters of the estimators and the search that are not in the table.
 OWN = {
     OptimalTreeClassifier: {"class_weight": None, "cost_matrix": None},
     OptimalTreeRegressor: {"criterion": "squared_error"},
@@ -75,7 +75,7 @@ def parameters(function: Any) -> dict[str, inspect.Parameter]:
 
 
 def in_words(option: Option) -> str:
-    """What the core should say of the values of an option, if it takes what the table takes."""
+    """What the core should say about the values of an option, if it takes what the table takes."""
     first, *others = option.constraints
     words = {"boolean": "True or False", "<class 'str'>": "a text"}.get(str(first), "")
     if isinstance(first, StrOptions):
@@ -300,7 +300,7 @@ def test_the_command_line_has_the_options_of_the_table(monkeypatch: Any, tmp_pat
     plain = options_of()
     assert plain == wanted
     assert {name: type(value) for name, value in plain.items()} == {name: type(value) for name, value in wanted.items()}
-    # Only what a program cannot be told, or decides itself, is left out.
+    # Only what makes no sense on a command line, or is decided by it, is left out.
     assert OPTIONS.keys() - wanted.keys() == {"on_interrupt", "callback", "warm_start", "verbose"}
     shown = testing.CliRunner().invoke(cli.app, ["fit", "--help"], env={"COLUMNS": "200"}).output
     texts = {"strategy": "lds", "depth_two_strategy": "lds", "terminal": "leaf", "memory_limit": "2GB"}

@@ -48,7 +48,7 @@ def random_settings(rng: np.random.Generator) -> Settings:
 
 
 def below(optimum: Fraction, share: float = 1.0) -> float:
-    """A float that is no more than this part of the optimum."""
+    """A float that is at most this fraction of the optimum."""
     value = float(optimum * Fraction(share))
     return value if Fraction(value) <= optimum else float(np.nextafter(value, 0.0))
 
@@ -71,7 +71,7 @@ def trees_on_the_way(rng: np.random.Generator, instance: WeightedInstance) -> li
 
 
 class Outsider(threading.Thread):
-    """Brings pieces of knowledge to a search, one after the other, from the moment that it is told to."""
+    """Offers pieces of knowledge to a search, one after another, once it is told to start."""
 
     def __init__(self, search: Any, pieces: list[Piece], pause: float) -> None:
         super().__init__()
@@ -95,7 +95,7 @@ class Outsider(threading.Thread):
 
 
 def run_with(search: Any, outsider: Outsider, threads: int, limits: dict[str, Any]) -> str:
-    """Run a search to which somebody brings knowledge meanwhile; what stopped it."""
+    """Run a search to which another thread offers knowledge meanwhile; what stopped it."""
     outsider.start()
     outsider.go.set()
     status: str = search.run(n_threads=threads, **limits)
@@ -125,7 +125,7 @@ def random_pieces(
 
 
 def check_claims(search: Any, instance: WeightedInstance, optimum: Fraction, room: Fraction, told: str) -> None:
-    """What the search says at any moment is true, and of one piece."""
+    """What the search says at any moment is true and consistent."""
     trace = search.trace()
     assert (np.diff(trace[:, 2]) >= 0).all(), told
     assert (np.diff(trace[:, 3]) <= 0).all(), told
@@ -267,7 +267,7 @@ def test_a_bound_on_whole_numbers_is_rounded_up() -> None:
         search.raise_lower_bound(bound)
         assert search.bounds.lower == lower
     assert not search.complete
-    # With penalties that are not whole it says what it says.
+    # With penalties that are not whole, the bound is taken as it is.
     search = Search(X, y, task="classification", max_depth=2, terminal="leaf", complexity_cost=0.003)
     search.raise_lower_bound(3.2)
     assert search.bounds.lower == 3.2
@@ -449,7 +449,7 @@ def test_a_heuristic_that_asks_its_search_is_refused() -> None:
         def ask(lower_bound: float, *_: float, question: Any = question) -> float:
             for search in searches:
                 question(search)
-            # Another search is none of its business.
+            # Another search is not affected.
             OptimalTreeClassifier(max_depth=1).fit(X[:5], y[:5])
             return lower_bound
 

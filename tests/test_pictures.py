@@ -138,7 +138,7 @@ def test_what_cannot_be_seen_is_written_out() -> None:
     pytest.importorskip("matplotlib").use("Agg")
     import matplotlib.pyplot as plt
 
-    # Ends of lines and commands to a terminal; the latter and NUL are not even allowed in XML.
+    # Line ends and terminal commands; the latter and NUL are not even allowed in XML.
     X = pandas.DataFrame({"two\nlines\x1b[2J\0": [1.0, 2.0]})
     leaf = OptimalTreeClassifier(max_depth=1).fit(X, ["a\x07", "b\x1b"])
     titles = [title.text for title in ElementTree.fromstring(codt.tree_svg(leaf)).findall(".//{*}title")]

@@ -1,4 +1,4 @@
-"""Better trees beside the search."""
+"""Primal heuristics: better trees, found alongside the search."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_primal_heuristics_keep_to_their_share_of_the_time() -> None:
     X, y = noise()
     search = Search(X, y, task="classification", max_depth=6)
     search.run(time_limit=2.0)
-    # One move may run over, by as much as it takes to notice that its time is up.
+    # One move may overrun by the time it takes to notice that its time is up.
     assert 0 < search._core.primal_seconds <= 0.25 * search.seconds + 0.5
 
 

@@ -1,4 +1,4 @@
-"""What callbacks hear, and what verbose shows."""
+"""What callbacks are told, and what verbose shows."""
 
 from __future__ import annotations
 

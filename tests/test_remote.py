@@ -242,13 +242,13 @@ def test_the_data_at_hand_have_the_checksums(info: DatasetInfo) -> None:
     X, y = at_hand(info)
     random = np.random.default_rng(0)
     order, features = random.permutation(len(y)), random.permutation(X.shape[1])
-    # As another copy might have it: other orders, other units, other names of classes.
+    # Changed as in another copy: other orders, other units, other names of classes.
     other = (3 * y + 2)[order] if info.task == "regression" else (y.max() - y)[order]
     assert checksum(2 * X[order][:, features], other, info.task) == CHECKSUMS[info.name]
 
 
 def as_uci_has_it(source: UCI, X: np.ndarray, y: np.ndarray) -> bytes:
-    """Make an archive of the form that a source describes, out of the paper's version of the data."""
+    """Make an archive of the form that a source describes, from the paper's version of the data."""
     frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(X.shape[1])])
     if source.clock:
         minutes = 10 * np.unique(X[:, 0], return_inverse=True)[1]

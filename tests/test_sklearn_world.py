@@ -35,7 +35,7 @@ def data(make: Any) -> tuple[Any, Any]:
 
 
 def test_all_checks_of_scikit_learn_pass_and_none_is_skipped() -> None:
-    # A process of its own: the checks of the array API run only if this variable is set from the start.
+    # In a separate process, because the checks of the array API run only if this variable is set from the start.
     script = """
 from sklearn.utils.estimator_checks import check_estimator
 from codt import OptimalTreeClassifier, OptimalTreeRegressor

@@ -43,7 +43,7 @@ def neighbours(threshold: float) -> list[float]:
 
 
 def truth(values: list[float], threshold: float) -> list[bool]:
-    """Tell what goes left, in exact fractions."""
+    """Return what goes left, in exact fractions."""
     return [Fraction(value) <= Fraction(threshold) for value in values]
 
 
@@ -89,7 +89,7 @@ def test_sql_sends_every_value_the_same_way_and_null_nowhere() -> None:
     with sqlite3.connect(":memory:") as base:
         base.execute("CREATE TABLE t (a REAL)")
         for threshold in map(float, thresholds):
-            # SQLite reads some numbers with an error in the last place, which is none of ours.
+            # SQLite reads some numbers with an error in the last place, which is not our fault.
             if base.execute(f"SELECT {threshold!r}").fetchone()[0] != threshold:
                 continue
             read += 1

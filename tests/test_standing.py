@@ -1,4 +1,4 @@
-"""Status, gap, lower bound and verify tell the same story, whatever ended the search."""
+"""Status, gap, lower bound and verify agree, whatever ended the search."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def data(task: str) -> tuple[Any, Any]:
 
 
 def check_story(model: Any, X: Any, y: Any) -> None:
-    """Assert that all that is said of the proof agrees."""
+    """Assert that everything reported about the proof agrees."""
     certificate = verify(model, X, y)
     assert certificate.ok, str(certificate)
     assert (model.status_ == "optimal") == (model.gap_ == 0) == (model.lower_bound_ == model.objective_)

@@ -1,4 +1,4 @@
-"""Descriptions of studies and the cells they stand for."""
+"""Descriptions of studies and the cells they define."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_quick_forms_end_within_minutes(name: str) -> None:
     quick = find(name, quick=True)
     assert quick.name == f"{name}-quick"
     work = cells(quick)
-    # On two cores, if every cell ran into its limit; beside it a process needs a second or two to start.
+    # On two cores, if every cell ran into its limit; in addition, a process needs a second or two to start.
     assert len(work) * quick.time_limit / 2 / 60 <= 10
     assert len(work) * 1.5 / 2 / 60 <= 5
 

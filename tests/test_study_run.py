@@ -94,14 +94,14 @@ def test_limits_are_held_from_outside(data: Path, monkeypatch: pytest.MonkeyPatc
     hung = outcome("import time; time.sleep(60)", time_limit=0.3)
     assert hung["status"] == "time-limit"
     assert monotonic() - start < 20
-    # Deaf to everything but the last signal, with a child that is no better.
+    # Ignores SIGTERM, and so does its child.
     deaf = "import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); os.fork(); time.sleep(60)"
     assert outcome(deaf, time_limit=0.3)["status"] == "time-limit"
     eater = outcome("held = b'x' * 400_000_000\nimport time; time.sleep(60)", memory_limit=200_000_000)
     assert eater["status"] == "memory-limit"
     assert isinstance(eater["peak_memory"], int)
     assert eater["peak_memory"] > 200_000_000
-    # What it took is counted from the beginning of the fit.
+    # Its memory is counted from the beginning of the fit.
     assert isinstance(eater["memory"], int)
     assert 0 < eater["memory"] <= eater["peak_memory"]
     # What a child holds counts too.
@@ -166,7 +166,7 @@ def test_own_parquet_files_run(data: Path, tmp_path: Path) -> None:
     counted = CliRunner().invoke(app, ["study", "data", f"{tmp_path}/own.parquet"])
     assert counted.exit_code == 0
     assert "60" in counted.output
-    assert "not at hand" not in counted.output
+    assert "not available" not in counted.output
 
 
 def test_binary_features_are_all_splits(data: Path) -> None:

@@ -1,4 +1,4 @@
-"""Several threads at work on one search."""
+"""Several threads working on one search."""
 
 from __future__ import annotations
 

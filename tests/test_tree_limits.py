@@ -57,7 +57,7 @@ def test_the_optimum_is_that_of_enumeration(estimator: type, n_jobs: int) -> Non
 def test_limits_that_do_not_bind_change_nothing(estimator: type) -> None:
     X, y = data(np.random.default_rng(82), estimator, 60)
     for depth, terminal in itertools.product((1, 2, 3, 4), ("leaf", "left-right", "depth-two")):
-        # Primal heuristics go by the clock, which no two runs share.
+        # Primal heuristics depend on the clock, so two runs differ.
         options: dict[str, Any] = {"max_depth": depth, "terminal": terminal, "max_expansions": 2000}
         options["primal_heuristics"] = False
         free = estimator(**options).fit(X, y)
@@ -126,7 +126,7 @@ def test_all_kernels_terminal_cases_and_bounds_agree(estimator: type, limits: di
 @pytest.mark.parametrize("limits", [{"max_leaf_nodes": 9}, {"share": 0.03}, {"max_leaf_nodes": 12, "share": 0.02}])
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_searches_that_are_stopped_keep_to_the_limits(estimator: type, limits: dict[str, Any]) -> None:
-    """The greedy tree and the primal heuristics, at a depth where they are all that there is."""
+    """The greedy tree and the primal heuristics, at a depth where the search gets no further."""
     rng = np.random.default_rng(85)
     X = rng.normal(size=(400, 5))
     y = X[:, 0] * X[:, 1] + X[:, 2] ** 2 + rng.normal(size=400) * 0.3

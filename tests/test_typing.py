@@ -1,4 +1,4 @@
-"""Types for those who use the package: the marker is installed, and the compiled module is what its stub says."""
+"""Types for users of the package: the marker is installed, and the compiled module matches its stub."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def test_a_stopped_fit_goes_on_where_it_was() -> None:
         assert verify(model, X, y).ok
     assert model.n_expansions_ == whole.n_expansions_
     assert model.tree_ == whole.tree_
-    # Other data, or other options, begin anew.
+    # With other data or other options, fit starts again.
     assert model.set_params(max_expansions=3).fit(X[:300], y[:300]).n_expansions_ <= 3
     assert model.set_params(max_depth=4).fit(X[:300], y[:300]).n_expansions_ <= 3
     assert "_unfinished" not in pickle.loads(pickle.dumps(model)).__dict__

@@ -309,7 +309,7 @@ def test_leaves_hold_enough(estimator: type, limits: dict[str, Any]) -> None:
             certificate = verify(model, X, y, weights, enumerate_trees=True)
             assert certificate.ok, str(certificate)
             assert model.loss_ >= free.loss_ - 1e-9
-            # What the limits ask for, counted here once more.
+            # What the limits require, counted here independently.
             counted = np.ones(14) if weights is None else weights
             leaves = model.apply(X)
             if model.tree_.n_splits:

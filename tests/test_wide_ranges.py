@@ -1,4 +1,4 @@
-"""Numbers that are far apart: what is called optimal is so to a part of the optimum, not of the largest number."""
+"""Numbers that are far apart: the optimum is right relative to itself, not to the largest number."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from tests.support.engine import KERNELS, REGISTRY, SWITCHES, Settings
 from tests.support.instances import random_features, scaled
 from tests.support.weighted import Floats, WeightedInstance, make_search, optimal_objective, tree_objective
 
-#: What the search promises (rules/settings.hpp, wanted_precision), and its margin beside the exact value.
+#: What the search promises (rules/settings.hpp, wanted_precision), and its margin around the exact value.
 PRECISION = Fraction(1, 10**9)
 STRATEGIES = list(REGISTRY)
 KINDS = ("weights", "forbidding costs", "wide costs", "outliers", "clusters", "absolute", "weighted", "several outputs")
 
 
 class WideInstance(WeightedInstance):
-    """A problem whose rule for decreases knows no rounding: the decreases here are in the middle of nowhere."""
+    """A problem whose rule for decreases ignores rounding: the decreases here are far from any tie."""
 
     def may_split(self, leaf: Fraction, split: Fraction) -> bool:
         return leaf - split >= Fraction(self.min_decrease)
 
 
 def spread(rng: np.random.Generator, size: int | tuple[int, ...], orders: float = 15) -> Floats:
-    """Positive numbers, over so many orders of magnitude."""
+    """Positive numbers over several orders of magnitude."""
     return np.asarray(10.0 ** rng.uniform(-orders / 2, orders / 2, size))
 
 
@@ -96,7 +96,7 @@ def random_settings(rng: np.random.Generator) -> Settings:
 
 
 def run_in_pieces(rng: np.random.Generator, search: Any, threads: int) -> None:
-    """To the end, now and then in pieces: searches begin again with other numbers at any moment."""
+    """Runs to the end, sometimes in pieces: searches may restart with other numbers at any moment."""
     if rng.random() < 0.3:
         for _ in range(1000):
             if search.run(max_expansions=int(rng.integers(3)), n_threads=threads) == "optimal":

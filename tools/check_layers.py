@@ -1,7 +1,7 @@
-"""Whether folders include only what lies below them, as the documents draw it: `make lint` runs this.
+"""Checks that folders include only the layers below them that the documents allow; run by `make lint`.
 
 A page of docs/ draws the layers of a source folder as a block. The first line names the folder, "may include";
-then there is one line a layer, lowest first, with the layers that it may include. See docs/engine.md.
+then there is one line per layer, lowest first, with the layers that it may include. See docs/engine.md.
 """
 
 from __future__ import annotations

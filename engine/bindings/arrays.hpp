@@ -1,4 +1,4 @@
-// Arrays that come from Python and go there, and the error for what is not right in them.
+// Arrays that come from Python and go there, and the error for invalid ones.
 #pragma once
 
 #include <nanobind/nanobind.h>

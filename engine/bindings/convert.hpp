@@ -12,8 +12,8 @@ namespace codt::bindings {
 
 nanobind::dict to_python(const Strategy& strategy);
 
-// A Python function that a strategy calls. The engine may drop it on a thread without the interpreter lock,
-// and Python's cycle collector has to see it (see module.cpp).
+// A Python function that a strategy calls. The engine may release it on a thread that does not hold the
+// interpreter lock, and Python's cycle collector has to see it (see module.cpp).
 struct HeldFunction {
     explicit HeldFunction(nanobind::callable f);
     ~HeldFunction();

@@ -10,7 +10,7 @@
 
 namespace codt::bindings {
 
-// What Python says of the targets beside their values.
+// What Python says about the targets other than their values.
 struct TargetOptions {
     const std::string& task;
     std::int64_t n_classes;

@@ -65,8 +65,8 @@ class PySearch {
         }
     }
 
-    // While it runs, bounds, trace and tree may be read by any thread, and trees and bounds may be offered;
-    // nothing else may be asked of it.
+    // While it runs, any thread may read bounds, trace and tree, and offer trees and bounds; everything else
+    // is refused.
     class Turn {
      public:
         explicit Turn(std::atomic<bool>& running) : running_(running) {
@@ -98,7 +98,7 @@ class PySearch {
         return status_name(status);
     }
 
-    // Arrays as those of tree(), without what is computed.
+    // Takes arrays like those of tree(), without the computed ones.
     void offer(const std::vector<std::int32_t>& feature, const std::vector<double>& threshold,
                const std::vector<std::int32_t>& left, const std::vector<std::int32_t>& right) {
         const std::size_t count = feature.size();

@@ -13,7 +13,7 @@ constexpr std::uint64_t most_classes = 65535;
 constexpr std::uint64_t deepest = 64;
 constexpr std::uint64_t most_threads = 1024;
 
-// A dictionary as strategies() has them; it has no default.
+// A dictionary like those that strategies() returns; it has no default.
 Row<SearchRequest> strategy(const std::string& name, Strategy& (*field)(SearchRequest&)) {
     Row<SearchRequest> row{name, "a dictionary", {}, {}};
     row.read = [=](nb::handle value, SearchRequest& given) {
@@ -32,8 +32,8 @@ Row<SearchRequest> strategy(const std::string& name, Strategy& (*field)(SearchRe
 
 #define CODT_FIELD(path) +[](SearchRequest& given) -> auto& { return given.path; }
 
-// The option, and its field; numbers have their range. Where Python hands on what its users say, it has the
-// name that it has for them, and all else is computed in src/codt/search/search.py.
+// Each row: the option, its field, and for numbers the range. An option that Python passes on unchanged has
+// the name that its users know; all others are computed in src/codt/search/search.py.
 const Table<SearchRequest>& search_options() {
     static const Table<SearchRequest> table = {
         text("task", CODT_FIELD(task)),

@@ -1,5 +1,5 @@
-// What can be said to a search and to a run of it, beside arrays and functions. The two tables in options.cpp
-// are the only place that knows names, types, ranges and fields: add a row there, and it is an option.
+// The options of a search and of a run of it, other than arrays and functions. The two tables in options.cpp
+// are the only place that knows names, types, ranges and fields: a new row there is a new option.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ struct SearchRequest {
     std::uint32_t min_leaf_samples = 1;
     double min_leaf_weight = 0;
     bool merge_rows = true;                                       // see ProblemOptions
-    double time_limit = std::numeric_limits<double>::infinity();  // of the first look at the data
-    SearchOptions search{.rules = {.budget = {.depth = 3}}};      // but for what is computed from the above
+    double time_limit = std::numeric_limits<double>::infinity();  // to sort the data and prepare the root
+    SearchOptions search{.rules = {.budget = {.depth = 3}}};      // except what is computed from the above
     HeldFunctions held;                                           // by the strategies
 };
 

@@ -7,8 +7,8 @@
 
 namespace codt::bindings {
 
-// Asks Python, now and then, whether a signal has arrived or a function wants to stop. An exception waits
-// here until the engine has stopped.
+// Asks Python from time to time whether a signal has arrived or a function wants to stop. An exception is
+// kept here until the engine has stopped.
 class Poll {
  public:
     explicit Poll(nanobind::object function = nanobind::none());

@@ -38,7 +38,7 @@ std::optional<double> number_from(nb::handle value) {
 
 namespace {
 
-// Python refuses to write some values, such as whole numbers of thousands of digits.
+// Python refuses to print some values, such as integers of thousands of digits.
 std::string shown(nb::handle value) {
     try {
         return nb::repr(value).c_str();

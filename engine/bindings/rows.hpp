@@ -1,5 +1,5 @@
 // Rows of a table of options: what each is called, which values it takes, and which field gets its value.
-// `Given` is the struct that the values end up in; what its fields hold at first are the defaults.
+// `Given` is the struct that receives the values; its initial values are the defaults.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -39,10 +39,10 @@ Row<Given> make_row(std::string name, std::string expected, Field& (*field)(Give
             [=](Given& given) { return nanobind::cast(field(given)); }};
 }
 
-// Python's values as those of C++; nothing if they are of another type.
+// Python's values as C++ values; nothing if they are of another type.
 struct WholeNumber {
     bool negative = false;
-    bool beyond = false;  // of more than 64 bits; the value is then the largest
+    bool beyond = false;  // more than 64 bits; `value` is then the largest
     std::uint64_t value = 0;
 };
 std::optional<bool> switch_from(nanobind::handle value);
@@ -58,7 +58,7 @@ Row<Given> on_off(std::string name, bool& (*field)(Given&)) {
     });
 }
 
-// Where there is no largest number, those that a field cannot hold are as good as the largest that it can.
+// No upper limit: a number too large for the field becomes the largest that it holds.
 inline constexpr std::optional<std::uint64_t> unlimited = std::nullopt;
 
 template <class Given, class Number>
@@ -170,7 +170,7 @@ Given read_options(const Table<Given>& table, const nanobind::kwargs& values, Mi
     return given;
 }
 
-// What Python is told of a table: the defaults, but for what is given.
+// Describes a table to Python: the values given, defaults elsewhere.
 template <class Given>
 nanobind::list describe(const Table<Given>& table, const nanobind::kwargs& values) {
     Given given = read_options(table, values, Missing::default_value);

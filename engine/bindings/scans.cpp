@@ -31,9 +31,9 @@ void check_thresholds(const Subset& subset, std::size_t feature,
                    std::to_string(thresholds[j]));
 }
 
-// The best trees of depth at most one on both sides of thresholds of a feature, which are given by their
-// numbers: their objectives, or with `bounds` bounds on these, and the seconds that it took. `known` are
-// upper bounds to begin with. Empty if there is no such scan.
+// The objectives of the best trees of depth at most one on both sides of some thresholds of a feature (given
+// by their numbers), or with `bounds` bounds on these, and the seconds it took. `known` holds upper bounds to
+// start from. Empty if there is no such scan.
 nb::dict scan_sides(const Matrix& x, const Values& y, const std::string& task, std::int64_t n_classes,
                     double penalty, std::uint32_t feature, const std::vector<std::uint32_t>& thresholds,
                     const Matrix& known, const std::string& kernel, bool bounds) {

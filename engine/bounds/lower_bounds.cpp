@@ -12,7 +12,7 @@ namespace {
 // = 1, 2, ... groups, may stop early, at zero or because more groups cost too much to compute; trees with
 // more leaves than that are then bounded by their penalty alone.
 double clustering_bound(std::span<const double> losses, std::uint32_t leaves, double lambda) {
-    // Trees with one leaf more than the losses tell of, and no loss at all.
+    // Trees with one leaf more than there are losses, and no loss at all.
     double split = leaves > losses.size()
                        ? static_cast<double>(std::max<std::size_t>(1, losses.size())) * lambda
                        : std::numeric_limits<double>::infinity();
@@ -28,7 +28,7 @@ NodeBound node_bound(const Objective& objective, const Subset& subset, const Bud
     const double lambda = settings.lambda;
     if (budget.depth == 0) return {leaf_loss, leaf_loss + lambda};
     NodeBound bound{std::min(leaf_loss, lambda), lambda};
-    // A leaf this good cannot be beaten by any split: no need for more.
+    // No split can beat a leaf this good, so no better bound is needed.
     if (!settings.bounds.clustering || leaf_loss <= lambda) return bound;
     const std::uint32_t leaves = budget.most_leaves(subset.size());
     if (objective.clustering_limit(subset, leaves) + (leaves - 1) * lambda < useful) return bound;

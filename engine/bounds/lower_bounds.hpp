@@ -20,8 +20,8 @@ struct NodeBound {
     double split = 0;  // on its best tree that splits
 };
 
-// One-step look-ahead: a leaf, or at least one penalty. Clustering raises both, where switched on and where
-// it might raise them to `useful`.
+// One-step look-ahead: a leaf, or at least one penalty. Clustering raises both bounds if it is switched on
+// and might raise them to `useful`.
 NodeBound node_bound(const Objective& objective, const Subset& subset, const Budget& budget, double leaf_loss,
                      const SearchSettings& settings, double useful);
 

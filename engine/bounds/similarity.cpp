@@ -56,8 +56,7 @@ void inherited_upper_bounds(const OpenInterval& interval, std::uint32_t t, doubl
 
 namespace {
 
-// The first threshold of an interval from which on `holds` is true; the one behind the interval if there is
-// none.
+// The first threshold of an interval from which on `holds` is true; one past the interval if there is none.
 template <class Holds>
 std::uint32_t first_from(const OpenInterval& interval, const Holds& holds) {
     std::uint32_t low = interval.first;

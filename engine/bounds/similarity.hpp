@@ -11,8 +11,8 @@
 //     lambda + L(q) + R(q) - w(t, q)           neighbourhood of q
 //
 // each bounds every tree that splits at t. The last two say how far around a solved threshold nothing better
-// can be (neighbourhood pruning), and, looked at again with a later incumbent, how far an open interval can
-// be cut from both ends (interval shrinking).
+// can be found (neighbourhood pruning) and, applied again with a later incumbent, how far an open interval
+// can be cut from both ends (interval shrinking).
 //
 // L and R are the optima of all trees. Where not all are allowed (rules/settings.hpp,
 // rules/leaf_limits.hpp) they still bound those that are.
@@ -99,9 +99,9 @@ class WorstCost {
         }
     }
 
-    // To multiples of a power of two such that sums are exact: they may have many terms, each much larger
-    // than what is subtracted from in the end, and a bound must not be too high because of that. Whole
-    // numbers stay what they are.
+    // Rounds up to multiples of a power of two such that sums are exact: a sum may have many terms much
+    // larger than the bound it is finally subtracted from, and its rounding must not make that bound too
+    // high. Whole numbers stay unchanged.
     static void round_up(std::vector<double>& costs) {
         double sum = 0;
         for (const double cost : costs) sum += cost;
@@ -137,15 +137,15 @@ struct OpenInterval {
     const EvaluatedSplit* after;
 };
 
-// Bound on every split of the interval, without lambda, by the techniques switched on.
+// Bound on every split of the interval, without lambda, by the techniques that are switched on.
 double interval_bound(const OpenInterval& interval, const BoundSwitches& on, WorstCost& worst);
 
 // Bounds on the two subproblems of threshold t inside the interval.
 void inherited_bounds(const OpenInterval& interval, std::uint32_t t, const BoundSwitches& on,
                       WorstCost& worst, double& left, double& right);
 
-// The other way round: where the neighbours' bounds are at most `excess` below their optima, no more than
-// this is the optimum of the two subproblems of t. A scan that knows it need not look for anything worse.
+// Upper bounds on the optima of the two subproblems of t, where the neighbours' lower bounds are at most
+// `excess` below their optima. A scan that knows them need not look for anything worse.
 void inherited_upper_bounds(const OpenInterval& interval, std::uint32_t t, double excess, WorstCost& worst,
                             double& left, double& right);
 

@@ -9,13 +9,13 @@ namespace codt {
 
 namespace {
 
-// Smaller ones are what malloc is good at.
+// malloc handles smaller blocks well.
 constexpr std::size_t least_kept_block = std::size_t{16} << 10;
 
 constexpr std::align_val_t alignment{64};
 
-// No one waits for the lock: whoever does not get it goes without. So there is nothing to hang on in a
-// process that was forked while another thread had it.
+// No thread waits for the lock: one that does not get it does without the pool. So a process that was forked
+// while another thread held the lock cannot hang.
 class Pool {
  public:
     // The smallest block that is large enough and not much larger, if there is one.
@@ -68,7 +68,7 @@ Pool& pool() {
     return *instance;
 }
 
-// Under a sanitizer every block is its own, so that none is used after it was given back.
+// Under a sanitizer no block is reused, so that any use after it was given back is detected.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool keeps = false;
 #else

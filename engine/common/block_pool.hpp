@@ -1,5 +1,5 @@
-// Large blocks of memory, some of which are kept for the next search when they are given back. To get fresh
-// pages from the operating system costs more than all else that a search of depth two does with them.
+// Large blocks of memory, some of which are kept for the next search when they are given back. Getting fresh
+// pages from the operating system costs more than everything a search of depth two does with them.
 #pragma once
 
 #include <cstddef>

@@ -15,7 +15,7 @@ class Buffer {
     static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
 
  public:
-    // Room for `size` elements; what was there is lost if it has to grow.
+    // Room for `size` elements; the contents are lost if it has to grow.
     void ensure(std::size_t size) {
         if (size <= size_) return;
         block_ = {};

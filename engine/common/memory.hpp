@@ -1,5 +1,5 @@
-// What a search holds in memory. Every node of the search tree accounts for itself and takes its share back
-// when it is destroyed, so the total is right whatever happens to the tree.
+// What a search holds in memory. Every node of the search tree accounts for its own memory until it is
+// destroyed, so the total is right whatever happens to the tree.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// A mutex that knows its owner. A function of the user's that is called under it (a heuristic) may come back
-// to what it protects: it is refused, where it would wait for itself for ever.
+// A mutex that knows its owner. A user's function that is called while it is locked (a heuristic) may try to
+// lock it again: that is refused, as it would otherwise wait for itself forever.
 #pragma once
 
 #include <atomic>

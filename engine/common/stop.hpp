@@ -1,6 +1,6 @@
-// When to stop a search: a deadline, a question put to the caller at a steady pace, and a flag that threads
-// share. It is asked inside every long loop (after each feature of a scan), not only between expansions, so
-// that a limit holds in the middle of a large subproblem too.
+// When to stop a search: a deadline, a regular poll of the caller, and a flag that threads share. It is
+// checked inside every long loop (after each feature of a scan), not only between expansions, so that a limit
+// holds in the middle of a large subproblem too.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ class StopCondition {
     // `seconds` may be infinite. `poll` may be empty; it is called about every 20 ms.
     StopCondition(double seconds, std::function<bool()> poll) : poll_(std::move(poll)) {
         const auto now = Clock::now();
-        // A limit beyond a century is none: it would overflow the clock's counter.
+        // A limit of a century or more counts as no limit: it would overflow the clock's counter.
         limited_ = seconds < 3.0e9;
         if (limited_)
             deadline_ =
@@ -33,8 +33,8 @@ class StopCondition {
         next_poll_ = now + poll_interval;
     }
 
-    // For a part of a search: stops when the whole does (`outer`, may be null), when a flag is raised that
-    // threads share (may be null), or after a time of its own.
+    // For a part of a search: stops when the whole search does (`outer`, may be null), when a shared flag is
+    // raised (may be null), or after a time limit of its own.
     StopCondition(StopCondition* outer, const std::atomic<bool>* flag,
                   double seconds = std::numeric_limits<double>::infinity())
         : StopCondition(seconds, {}) {
@@ -60,8 +60,8 @@ class StopCondition {
         return reason_ != StopReason::none;
     }
 
-    // Whether to stop, for a loop that asks very often: after some more samples. Looks at the clock only when
-    // they add up to what takes some microseconds.
+    // Whether to stop, for a loop that asks very often, each time after `samples` more samples. Looks at the
+    // clock only once these add up to some microseconds of work.
     bool reached_after(std::uint32_t samples) {
         since_asked_ += samples;
         if (since_asked_ < samples_between) return reason_ != StopReason::none;
@@ -69,7 +69,7 @@ class StopCondition {
         return reached();
     }
 
-    // For work that is of no use if it is not finished.
+    // For work that is useless unless finished: throws Stopped.
     void check() {
         if (reached()) throw Stopped{};
     }

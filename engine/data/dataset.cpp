@@ -15,7 +15,7 @@ Dataset::Dataset(std::span<const double> x, std::uint32_t samples, std::uint32_t
     ranks_.ensure(cells);
     orders_.ensure(cells);
     group_ends_.ensure(cells);
-    // Rows are read a few features at a time, which share the lines of the cache.
+    // A few features are read at a time, because they share cache lines.
     constexpr std::uint32_t together = 8;
     Buffer<std::uint64_t> keys;
     keys.ensure(static_cast<std::size_t>(samples) * std::min(together, features));
@@ -68,8 +68,8 @@ Dataset::Dataset(const Dataset& all, std::span<const std::uint32_t> rows,
 }
 
 Dataset::Parted Dataset::part(const Split& split, std::span<const std::uint32_t> rows) const {
-    // Values are compared by their ranks, of which the lower belongs to the lower value. Without a branch:
-    // every row is written to both sides and counted on one.
+    // Values are compared by their ranks, which are in the same order. Without a branch: every row is written
+    // to both sides and counted on one.
     const auto distinct = values(split.feature);
     const auto beyond = std::partition_point(distinct.begin(), distinct.end(),
                                              [&](double value) { return split.goes_left(value); });

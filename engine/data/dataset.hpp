@@ -16,13 +16,13 @@ namespace codt {
 
 class Dataset {
  public:
-    // `x` is row-major, samples x features, finite (the caller has checked). Sorting takes time: `stop`, if
-    // given, ends it with Stopped.
+    // `x` is row-major, samples x features, finite (the caller has checked). `stop`, if given, ends the
+    // sorting with Stopped.
     Dataset(std::span<const double> x, std::uint32_t samples, std::uint32_t features,
             StopCondition* stop = nullptr);
 
     // Some rows of another data set, ascending, each of which stands for `count` equal samples. Every value
-    // of every feature must be among them.
+    // of every feature must occur in these rows.
     Dataset(const Dataset& all, std::span<const std::uint32_t> rows, std::span<const std::uint32_t> count);
 
     std::uint32_t samples() const { return samples_; }
@@ -36,7 +36,7 @@ class Dataset {
     }
     // All samples sorted by feature f (ties in row order).
     std::span<const std::uint32_t> order(std::uint32_t f) const { return row(orders_, f); }
-    // Where the samples of each distinct value end in that order.
+    // Where the samples of each distinct value end in order(f).
     std::span<const std::uint32_t> group_end(std::uint32_t f) const {
         return row(group_ends_, f).first((*values_)[f].size());
     }
@@ -52,7 +52,7 @@ class Dataset {
     };
     Parted part(const Split& split, std::span<const std::uint32_t> rows) const;
 
-    // How many samples some rows stand for.
+    // How many samples `rows` stand for.
     std::uint64_t count(std::span<const std::uint32_t> rows) const;
 
     // Bytes this object holds in memory.

@@ -1,5 +1,5 @@
-// Rows that are equal in every feature and in their label. No tree can tell them apart, so one row that
-// counts as often stands for all of them.
+// Rows that are equal in every feature and in their label. No tree can tell them apart, so one row with their
+// number as its count stands for all of them.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 namespace codt {
 
 struct EqualRows {
-    std::vector<std::uint32_t> first;  // of each set of equal rows, ascending
-    std::vector<std::uint32_t> count;  // how many they are
+    std::vector<std::uint32_t> first;  // the first row of each set of equal rows, ascending
+    std::vector<std::uint32_t> count;  // the size of each set
 };
 
-// Nothing if more than `most` different rows are there: found out at once where a feature alone has more
-// values.
+// Nothing if there are more than `most` different rows, which is clear at once where a single feature has
+// more values.
 std::optional<EqualRows> find_equal_rows(const Dataset& data, std::span<const double> labels,
                                          std::uint32_t most);
 

@@ -17,7 +17,7 @@ std::size_t digit(std::uint32_t key, unsigned d) {
     return (key >> (d * digit_bits)) & (buckets - 1);
 }
 
-// Sorts `entries` with the help of `other`, which is as long; returns the one that holds the result.
+// Sorts `entries` with the help of `other`, which has the same length; returns the one that holds the result.
 SortEntry* sort_by_digits(SortEntry* entries, SortEntry* other, std::size_t n, unsigned digits,
                           StopCondition* stop) {
     std::array<std::array<std::uint32_t, buckets>, most_digits> counts{};
@@ -65,8 +65,8 @@ std::uint32_t rank_column(std::span<const std::uint64_t> keys, SortBuffers& buff
         entries[i] = {digits == 0 ? 0 : static_cast<std::uint32_t>((keys[i] - base) >> shift), i};
     if (digits > 0) entries = sort_by_digits(entries, buffers.other.data(), n, digits, stop);
 
-    // Whole keys are compared where the leading bits do not tell; what shares these is mostly equal, or
-    // little.
+    // Whole keys are compared where the leading bits are the same; keys that share these are mostly equal, or
+    // few.
     const auto before = [&](const SortEntry& a, const SortEntry& b) {
         return keys[a.index] != keys[b.index] ? keys[a.index] < keys[b.index] : a.index < b.index;
     };

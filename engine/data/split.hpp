@@ -1,5 +1,5 @@
-// The test of a branching node: the one place that compares a value with a threshold. The search itself works
-// on ranks and on the places between them; a split appears where a tree is kept, followed or reported.
+// The test of a branching node: the only place that compares a value with a threshold. The search itself
+// works on ranks and the gaps between them; splits appear where a tree is stored, followed or reported.
 #pragma once
 
 #include <cmath>
@@ -15,7 +15,7 @@ struct Split {
     // Values are compared as 64-bit floats; those that go left are the lowest of their feature.
     bool goes_left(double value) const { return value <= threshold; }
 
-    // Whether it can be a test of samples with so many features.
+    // Whether it can test samples with this many features.
     bool valid(std::size_t features) const { return feature < features && std::isfinite(threshold); }
 
     // The test that sends `low` left and `high` right, low < high: at their midpoint, or at `low` where

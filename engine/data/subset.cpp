@@ -22,7 +22,7 @@ Subset::Subset(const Dataset& data)
 void Subset::resize(std::uint32_t size, std::uint32_t features) {
     size_ = size;
     features_ = features;
-    const std::size_t cells = static_cast<std::size_t>(size) * features + 1;  // one to spare, see split
+    const std::size_t cells = static_cast<std::size_t>(size) * features + 1;  // one spare, see split
     // Grow only: workspaces are refilled many times and must not give their memory back in between.
     if (sample_.size() < size) sample_.resize(size);
     own_order_.ensure(cells);
@@ -80,8 +80,8 @@ void Subset::split(std::uint32_t f, std::uint32_t i, Subset& left, Subset& right
         std::uint32_t* const right_order = right.own_order_.data() + right.offset(g);
         std::uint32_t* const left_end = left.own_group_end_.data() + left.offset(g);
         std::uint32_t* const right_end = right.own_group_end_.data() + right.offset(g);
-        // Without a branch: everything is written to both sides and counted on one. What is written behind
-        // the end of a row is the beginning of the next, which comes later, or the one spare cell.
+        // Without a branch: everything is written to both sides and counted on one. A write past the end of a
+        // row hits the beginning of the next row, which is filled later, or the spare cell.
         std::uint32_t lefts = 0, rights = 0, left_groups = 0, right_groups = 0;
         std::uint32_t k = 0;
         for (const std::uint32_t end : group_end(g)) {

@@ -62,8 +62,8 @@ class Subset {
     std::uint32_t features_ = 0;
     std::vector<std::uint32_t> sample_;
     std::vector<std::uint32_t> groups_;  // distinct values per feature
-    // Features x size; of group_end the first groups_[f] of each row are used. Both point to the data set's
-    // for all samples, to own memory otherwise.
+    // Features x size; only the first groups_[f] entries of row f of group_end are used. Both point into the
+    // data set if the subset holds all samples, otherwise into memory of its own.
     const std::uint32_t* order_ = nullptr;
     const std::uint32_t* group_end_ = nullptr;
     Buffer<std::uint32_t> own_order_, own_group_end_;

@@ -328,7 +328,7 @@ bool Children::before_by_priority(Slot a, Slot b) const {
                 break;
         }
     }
-    // A total order, whatever the criteria: the search is reproducible.
+    // A total order whatever the criteria, so that the search is reproducible.
     if (x.feature != y.feature) return order_->rank[x.feature] < order_->rank[y.feature];
     if (x.track != y.track) return x.track < y.track;
     return x.first < y.first;

@@ -6,8 +6,8 @@
 //
 // Invariants: an interval's neighbours in the list are evaluated thresholds or the end; open children
 // (intervals and expanded AND nodes) are in the queue by lower bound, and in the queue by priority unless
-// they are held because a thread is at work there; solved AND nodes are in none but stay in the list, because
-// their bounds go on pruning their neighbours.
+// they are held because a thread is working there; solved AND nodes are in neither queue but stay in the
+// list, because their bounds still prune their neighbours.
 #pragma once
 
 #include <cmath>
@@ -57,7 +57,7 @@ class Children {
     bool empty() const { return by_lower_.empty(); }
     // Whether any open child is not held.
     bool selectable() const { return !by_priority_.empty(); }
-    // First by the strategy's priority of those that are not held.
+    // The first by the strategy's priority among those that are not held.
     Slot top() const { return by_priority_.top(); }
     const std::vector<Slot>& open() const { return by_lower_.slots(); }
     // Least lower bound of the open children (the paper's bound "remaining splits").
@@ -88,19 +88,19 @@ class Children {
     // Expand: replaces the interval by an AND node at threshold t and what is left on both sides of it.
     Slot expand(Slot interval, std::uint32_t t, std::int32_t and_node);
 
-    // Takes an expanded child out of the order of priority, and puts it back.
+    // `hold` takes an expanded child out of the queue by priority, `release` puts it back.
     void hold(Slot slot);
     void release(Slot slot);
     bool held(Slot slot) const { return by_lower_.contains(slot) && !by_priority_.contains(slot); }
 
-    // Holds and releases the intervals beside an AND node: its bounds may make them superfluous, so other
-    // threads had better work elsewhere until they are known.
+    // Hold and release the intervals next to an AND node: its bounds may make them superfluous, so other
+    // threads had better work elsewhere until the bounds are known.
     void hold_neighbours(Slot slot);
     void release_neighbours(Slot slot);
     Slot largest_held_interval() const;
 
-    // Takes an expansion back that came to nothing: an interval of unexpanded thresholds again, together with
-    // those beside it.
+    // Undoes an expansion that was stopped: the AND node and its neighbours become one interval of unexpanded
+    // thresholds again.
     void retract(Slot slot);
 
     // Orders the children by other criteria from now on (null: by the strategy's own).
@@ -109,39 +109,39 @@ class Children {
     // Bytes this object holds in memory.
     std::size_t bytes() const;
 
-    // Evaluates thresholds of one track at once, ascending; those that are not open are left out. `splits`
-    // are free; `objectives`, if given, are those of the trees that keep to a least decrease; infinite for
-    // those that are noted as closed later.
+    // Evaluates thresholds of one track at once, ascending; those that are not open are skipped. `splits` are
+    // free bounds; `objectives`, if given, are those of the allowed trees, infinite for splits that are noted
+    // as closed later.
     void evaluate(std::uint32_t track, const std::vector<EvaluatedSplit>& splits, double cutoff,
                   const double* objectives = nullptr);
 
-    // Raises an AND node's bounds to those of its two sides, then the bounds of the intervals beside it
+    // Raises an AND node's bounds to those of its two sides, then the bounds of the intervals next to it
     // (neighbourhood pruning).
     void raise(Slot slot, const Bound& left, const Bound& right, double heuristic, double cutoff);
 
-    // Counts trees that split at `feature` as closed with a bound.
+    // Counts trees that split at `feature` as closed, with a lower bound.
     void note_closed(std::uint32_t feature, const Bound& lower);
 
     // Removes an open child that cannot improve on the cutoff, or an AND node that is solved. `known` is a
-    // bound on it from elsewhere.
+    // lower bound on it from elsewhere.
     void close(Slot slot, double known = 0);
 
-    // Looks at an interval again with the present cutoff (interval shrinking, sub-interval pruning). True if
+    // Bounds an interval again with the present cutoff (interval shrinking, sub-interval pruning). True if
     // anything changed; the interval may be gone.
     bool refresh(Slot slot, double cutoff);
 
-    // How much more than the cutoff an AND node's bound must reach to prune the open intervals beside it (the
+    // How far above the cutoff an AND node's bound must get to prune the open intervals next to it (the
     // paper's "When to prune").
     double reach(Slot slot);
-    // What `reach` would be of an AND node made at threshold t of an interval.
+    // The `reach` that an AND node made at threshold t of an interval would have.
     double reach(Slot interval, std::uint32_t t);
 
-    // Bounds on the two subproblems of threshold t of an interval that its neighbours imply.
+    // Bounds on the two subproblems of threshold t of an interval, as implied by its neighbours.
     void inherited(Slot interval, std::uint32_t t, double& left, double& right);
 
-    // Bounds on the features of one of these subproblems, from what is known of its neighbours.
+    // Lower bounds by feature for one of these subproblems, from what is known of its neighbours.
     FeatureBounds::Lower inherited(const FeatureBounds& known, Slot interval, std::uint32_t t, int side) {
-        // The sides have depth - 1 levels, a tree of one level less that of 2^(depth - 2) leaves.
+        // The sides have depth - 1 levels, so a tree with one level less has up to 2^(depth - 2) leaves.
         const double penalties = settings_->lambda > 0
                                      ? settings_->lambda * (std::ldexp(1.0, static_cast<int>(depth_) - 2) - 1)
                                      : 0;
@@ -195,10 +195,10 @@ class Children {
     Budget::Shares shares_;
     Bound closed_ =
         Bound::both(std::numeric_limits<double>::infinity());  // the least with which a child was closed
-    std::vector<double> closed_at_feature_;                    // that of the allowed trees for each feature
+    std::vector<double> closed_at_feature_;                    // for allowed trees, by feature
     double split_lower_ = 0;
-    // Where leaves must hold enough: the thresholds that are possible, of every feature, and the outermost
-    // evaluated ones of every track. They bound the free optimum behind the others.
+    // Where leaves must hold enough: the possible thresholds of every feature, and the outermost evaluated
+    // ones of every track, which bound the free optimum at the thresholds that are not possible.
     struct Outermost {
         bool any = false;
         EvaluatedSplit lowest{}, highest{};

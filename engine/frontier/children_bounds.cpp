@@ -1,5 +1,5 @@
-// Bounds of the children: what evaluated thresholds say of the intervals beside them, and all of them
-// together of the node.
+// Bounds of the children: what evaluated thresholds imply for the intervals next to them, and all children
+// together for the node.
 #include <algorithm>
 
 #include "frontier/children.hpp"
@@ -50,8 +50,8 @@ void Children::evaluate(std::uint32_t track, const std::vector<EvaluatedSplit>& 
             slot = old.next;
             continue;
         }
-        // Cut this interval at all its thresholds in one go. Most of what is between them is pruned at once;
-        // a threshold becomes a child only where something beside it is not.
+        // Cut this interval at all its thresholds in one go. Most of what lies between them is pruned at
+        // once; a threshold becomes a child only where something next to it is not.
         remove(slot);
         unlink(slot);
         Slot previous = old.previous;
@@ -209,8 +209,8 @@ void Children::note_evaluated(std::uint32_t track, const EvaluatedSplit& split) 
     outermost.any = true;
 }
 
-// What the similarity bounds say of them, as of an interval between the end and the outermost evaluated
-// threshold.
+// What the similarity bounds imply for these thresholds, taken as an interval between the end and the
+// outermost evaluated threshold.
 double Children::forbidden_lower() {
     double least = infinity;
     for (std::uint32_t track = 0; track < outermost_.size(); ++track) {

@@ -1,5 +1,5 @@
 // A binary heap of slot numbers whose keys may change: every slot knows its place, so moving or removing one
-// costs a logarithm.
+// takes logarithmic time.
 #pragma once
 
 #include <cstddef>

@@ -19,7 +19,7 @@ struct GreedyTree {
     Solution solution;
 };
 
-// `order` is that of the subset. `stop`, if given, ends it with Stopped.
+// `order` is the feature order of the subset. `stop`, if given, ends the growing with Stopped.
 GreedyTree grow_greedy(const Dataset& data, const Objective& objective, const Subset& subset,
                        const FeatureOrder& order, const Budget& budget, const SearchSettings& settings,
                        StopCondition* stop = nullptr);

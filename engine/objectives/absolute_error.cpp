@@ -1,9 +1,8 @@
-// Absolute error with weights: a leaf predicts a median. The losses are no additive cost tuples, so the
-// generic code of cost_tuple.hpp and the vector scans do not apply; the walks of median_walk.hpp take their
-// place, which find the losses of all thresholds of a feature in one pass forwards and one backwards. What
-// the bounds ask for holds: losses are not negative, those of some samples are no larger than those of all,
-// and a sample adds no more than its distance to the farther end of the range of targets, in which all
-// medians lie.
+// Absolute error with weights: a leaf predicts a median. There are no additive cost tuples for it, so the
+// generic code of cost_tuple.hpp and the vector scans do not apply. The walks of median_walk.hpp take their
+// place: they find the losses of all thresholds of a feature in one pass forwards and one backwards. The
+// conditions for the bounds hold: losses are not negative, a subset's is no larger than the whole's, and a
+// sample adds no more than its distance to the farther end of the range of targets, in which all medians lie.
 //
 // The search works on targets shifted by their median.
 #include <algorithm>
@@ -34,7 +33,7 @@ struct WeightedTargets {
         return out;
     }
 
-    // Between the two middle ones, if the weight is halved there.
+    // Halfway between two targets if they split the weight in half.
     double median(std::span<const std::uint32_t> rows) const {
         const std::vector<std::uint32_t> order = sorted(rows);
         double whole = 0, sum = 0;
@@ -67,7 +66,7 @@ class SortedRows {
 
     double whole() { return walk_.whole(); }
 
-    // The losses before and behind every place of an order of the rows.
+    // Computes the losses of all prefixes and suffixes of an order of the rows.
     void walk(std::span<const std::uint32_t> rows) {
         order_.clear();
         for (const std::uint32_t row : rows) order_.push_back(place_[row]);
@@ -121,7 +120,7 @@ class MedianScanner final : public Scanner {
     }
 
  private:
-    // `best` begins as an upper bound.
+    // `best` holds an upper bound at first, then the result.
     bool scan_side(bool of_left, double lambda, double& best, StopCondition& stop) {
         rows_.clear();
         for (const std::uint32_t row : sorted_)
@@ -229,7 +228,7 @@ class AbsoluteError final : public Objective {
         for (const std::uint32_t row : rows) cost[row] = data_.weights[row] * std::abs(data_.y[row] - median);
     }
 
-    // As for squared errors, more clusters cost more than they bring.
+    // More clusters cost more time than the better bound saves (see squared_error.cpp).
     static constexpr std::uint32_t most_clusters = 16;
 
     std::vector<double> clustering_losses(const Subset& subset, std::uint32_t count) const override {
@@ -241,8 +240,8 @@ class AbsoluteError final : public Objective {
         return k_median_losses(y, weights, std::min(count, most_clusters));
     }
 
-    // With the middle of `count` equal slices of the range for medians: some clustering, so no better than
-    // the best.
+    // The loss when `count` equal slices of the range are the clusters and their middles the medians: one of
+    // many clusterings, so no better than the best.
     double clustering_limit(const Subset& subset, std::uint32_t count) const override {
         const Range range = range_of(subset, data_.y);
         const double slices = std::min(count, most_clusters);
@@ -288,7 +287,7 @@ class AbsoluteError final : public Objective {
         return moved.empty() ? nullptr : make({moved, original_.weights}, original_);
     }
 
-    // `original` is what is reported of, `data` what is searched on.
+    // Losses are reported on `original`; the search uses `data`.
     static std::unique_ptr<Objective> make(WeightedTargets data, WeightedTargets original);
 
  private:

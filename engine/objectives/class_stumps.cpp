@@ -7,14 +7,14 @@ namespace codt {
 
 namespace {
 
-// How well some rows are classified by a split of one feature, with whole numbers.
+// A split of one feature, and how many of some rows it classifies correctly.
 struct StumpPlace {
     std::uint32_t correct = 0;
     std::uint32_t group = 0;  // the last on the left
 };
 
 // The best stump for two classes: a boundary behind a samples of the first class and b of the second, of A
-// and B, classifies B + (a - b) or A - (a - b) correctly, so the extremes of a - b tell all.
+// and B, classifies B + (a - b) or A - (a - b) correctly, so only the extremes of a - b matter.
 class TwoClassStumps {
  public:
     TwoClassStumps(std::span<const std::uint16_t> labels, std::span<const std::uint32_t> rows)
@@ -28,7 +28,7 @@ class TwoClassStumps {
     std::uint32_t leaf() const { return static_cast<std::uint32_t>(std::max(total_[0], total_[1])); }
     std::uint32_t size() const { return static_cast<std::uint32_t>(total_[0] + total_[1]); }
 
-    // The first of the best places, if it is better than `best`.
+    // The first of the best places, if it classifies more than `best` correctly.
     StumpPlace best_place(const Dataset& data, std::uint32_t f, std::uint32_t best) const {
         const auto order = data.order(f);
         const auto ends = data.group_end(f);
@@ -100,7 +100,7 @@ class ClassStumps {
     }
 
  private:
-    std::vector<std::uint16_t> label_;  // of each row: its class, from one on, or zero
+    std::vector<std::uint16_t> label_;  // of each row: its class plus one, or zero
     std::vector<std::uint32_t> total_, left_;
     std::uint32_t size_;
 };

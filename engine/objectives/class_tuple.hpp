@@ -1,4 +1,4 @@
-// A cost tuple with one entry per class: what the samples of each class count.
+// A cost tuple with one entry per class: the number, or the weight, of its samples.
 #pragma once
 
 #include <algorithm>

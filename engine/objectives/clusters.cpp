@@ -25,7 +25,7 @@ class RangeError {
         return std::max(0.0, (square_[j] - square_[i]) - s * s / static_cast<double>(j - i));
     }
 
-    // More than any result can be off by.
+    // A bound on the rounding error of any result.
     double rounding() const {
         return 8.0 * std::numeric_limits<double>::epsilon() * static_cast<double>(square_.size()) *
                square_.back();
@@ -54,8 +54,8 @@ class WeightedRangeError {
         return std::max(0.0, (square_[j] - square_[i]) - s * s / (weight_[j] - weight_[i]));
     }
 
-    // Sums of w, w y and w y^2 are off by a part of the whole weight times at most this distance squared; and
-    // so is the error of a light cluster, far away from heavy ones.
+    // The rounding errors of sums of w, w y and w y^2 are proportional to the total weight times at most this
+    // distance squared; so is that of the loss of a light cluster far from heavy ones.
     double rounding() const {
         return 8.0 * std::numeric_limits<double>::epsilon() * static_cast<double>(square_.size()) *
                weight_.back() * farthest_ * farthest_;

@@ -1,5 +1,5 @@
 // The loss if samples could be partitioned freely into k groups, ignoring which splits exist: what objectives
-// tell the clustering lower bound (bounds/lower_bounds.hpp).
+// provide for the clustering lower bound (bounds/lower_bounds.hpp).
 #pragma once
 
 #include <cstdint>

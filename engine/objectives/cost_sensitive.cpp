@@ -33,8 +33,9 @@ struct ClassCost {
         for (std::uint32_t i = 0; i < classes; ++i) c[i] += cost[i];
     }
     double loss(const double* c) const { return *std::min_element(c, c + classes); }
-    // For costs of one per error the tuple is n - n_i, its mean over all classes but one is n, and this is n
-    // times one less the Gini impurity. For other costs it is the same formula, and no more than a heuristic.
+    // For costs of one per error the tuple is n - n_i, its sum divided by one less than the number of classes
+    // is n, and the purity is n times one less the Gini impurity. For other costs the same formula is only a
+    // heuristic.
     double purity(const double* c) const {
         const double size = classes > 1 ? std::accumulate(c, c + classes, 0.0) / (classes - 1) : 0.0;
         if (!(size > 0)) return 0.0;
@@ -46,7 +47,7 @@ struct ClassCost {
 
 class CostSensitive final : public CostTupleObjective<ClassCost> {
  public:
-    // As given: what is reported is computed from these.
+    // The costs and weights as given, from which everything reported is computed.
     struct Given {
         std::vector<std::uint16_t> labels;
         std::vector<double> weights, costs;
@@ -85,7 +86,7 @@ class CostSensitive final : public CostTupleObjective<ClassCost> {
     }
 
     // One group costs what a leaf does. More groups cannot do better than the cheapest prediction for every
-    // sample; to find the best k predictions for k groups would be a facility location problem.
+    // sample; finding the best k predictions for k groups would be a facility location problem.
     std::vector<double> clustering_losses(const Subset& subset, std::uint32_t count) const override {
         double unavoidable = 0;
         for (const std::uint32_t row : subset.samples()) unavoidable += cost().loss(cost().of(row));
@@ -94,8 +95,8 @@ class CostSensitive final : public CostTupleObjective<ClassCost> {
         return losses;
     }
 
-    // A sample adds at most its largest cost. (That its least cost is added in any case would sharpen the
-    // bounds on one side only; with a cost of zero for the right prediction there is no difference.)
+    // A sample adds at most its largest cost. (That it adds at least its least cost would sharpen the bounds
+    // on one side only, and not at all if the right prediction costs nothing.)
     void worst_costs(const Subset& subset, std::vector<double>& worst) const override {
         fill_by_sample(subset, worst, [&](std::uint32_t row) {
             return *std::max_element(cost().of(row), cost().of(row) + cost().classes);
@@ -129,14 +130,15 @@ class CostSensitive final : public CostTupleObjective<ClassCost> {
  private:
     double unit_, distortion_;
     Given given_;
-    // With two classes: the cheaper prediction, what the other one costs more, and what is lost in any case.
+    // With two classes: the cheaper prediction, the extra cost of the other one, and the cost of the cheaper
+    // one.
     std::vector<std::uint16_t> cheaper_;
     std::vector<double> difference_, least_;
 };
 
 }  // namespace
 
-// The costs are those of the samples with their weights; `weights` themselves are only reported.
+// The costs already include the weights; `weights` are only used for reporting.
 std::unique_ptr<Objective> make_cost_sensitive(const Targets& targets) {
     return CostSensitive::make({class_codes(targets),
                                 {targets.weights.begin(), targets.weights.end()},

@@ -42,7 +42,7 @@ void walk_thresholds(const Cost& cost, const Subset& subset, std::uint32_t f, co
     }
 }
 
-// values[id]: of(row) for every sample.
+// values[id] = of(row) for every sample.
 template <class Function>
 void fill_by_sample(const Subset& subset, std::vector<double>& values, Function&& of) {
     const auto samples = subset.samples();
@@ -50,8 +50,8 @@ void fill_by_sample(const Subset& subset, std::vector<double>& values, Function&
     for (std::size_t id = 0; id < samples.size(); ++id) values[id] = of(samples[id]);
 }
 
-// The loop of Alg. 4 as the paper prints it, for one threshold after the other. The reference for the
-// vector kernels and the only scanner a new objective needs.
+// The loop of Alg. 4 as printed in the paper, one threshold after another. It is the reference for the vector
+// kernels and the only scanner a new objective needs.
 template <class Cost>
 class GenericScanner final : public Scanner {
  public:
@@ -235,8 +235,8 @@ class CostTupleObjective : public Objective {
     }
 
     // Losses are not negative and a subset's is no larger than the whole's, so an optimum never changes by
-    // more than the loss of the one leaf, however many samples change side. An objective that knows what a
-    // single sample can add should say so.
+    // more than the loss of a single leaf, however many samples change sides. An objective that knows how
+    // much a single sample can add should override this.
     void worst_costs(const Subset& subset, std::vector<double>& worst) const override {
         worst.assign(subset.size(), leaf_loss(subset));
     }

@@ -1,16 +1,15 @@
-// Targets moved together where no tree worth finding has them in one leaf (Objective::within).
+// Narrows gaps between targets that no tree worth finding has in one leaf (Objective::within).
 //
-// Let a search care only for trees that lose less than a ceiling, and let g be a gap between two neighbouring
-// targets. A leaf that holds targets on both sides of it loses at least as much as the two alone that are
-// next to the gap, or farther away, with weights of at least m (the least weight below the gap) and n
-// (above):
+// Let a search care only about trees that lose less than a ceiling, and let g be the gap between two
+// neighbouring targets. A leaf with targets on both sides of the gap loses at least as much as a leaf with
+// two targets g apart, of weights m (the least weight below the gap) and n (above):
 //
 //     squared errors     g^2 m n / (m + n)
 //     absolute errors    g min(m, n)
 //
-// Where that exceeds the ceiling, everything above the gap may be moved down until it just does not any more:
-// leaves on one side of the gap lose what they did, all others still lose at least the ceiling. So a target
-// that is wrong by a factor of a million costs a leaf of its own, and not the digits of all others.
+// Where that exceeds the ceiling, everything above the gap may be moved down until it equals the ceiling:
+// leaves on one side of the gap lose the same as before, all others still lose at least the ceiling. So a
+// target that is wrong by a factor of a million costs one leaf, not the precision of all other targets.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +44,7 @@ std::vector<double> with_smaller_gaps(std::span<const double> targets, std::span
 
     std::vector<double> moved(size);
     double lightest_below = std::numeric_limits<double>::infinity();
-    // Distances within a run of targets without a wide gap are those of the first of them: not sums.
+    // In a run of targets without a wide gap, distances are measured from its first target, not summed up.
     double first = 0, place = 0;
     bool any = false;
     for (std::size_t k = 0; k < size; ++k) {
@@ -53,7 +52,8 @@ std::vector<double> with_smaller_gaps(std::span<const double> targets, std::span
         if (k == 0) {
             first = target;
         } else {
-            // A power of two: what is left of the distances of whole numbers stays short, and sums exact.
+            // A power of two, so that distances of whole numbers stay short binary numbers and sums of them
+            // exact.
             const double allowed = next_power_of_two(widest(lightest_below, lightest_above[k]));
             if (target - targets[order[k - 1]] > 2 * allowed) {
                 place = moved[order[k - 1]] + allowed;

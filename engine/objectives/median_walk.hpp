@@ -1,9 +1,9 @@
-// The loss of a leaf that predicts a median, while its samples are taken away one after another.
+// The loss of a leaf that predicts a median, while its samples are removed one by one.
 //
-// Sums of absolute errors are no additive cost tuples: the loss of a leaf is no function of a few sums over
-// its samples. But with the samples in a list sorted by their targets, and sums of what lies below the
-// median, taking one away moves the median by no more than a place or two, so that the losses of all prefixes
-// of an order (and of all that is left behind them) cost a constant time each.
+// Absolute error has no additive cost tuples: the loss of a leaf is not a function of a few sums over its
+// samples. But with the samples in a list sorted by target, and sums over those below the median, removing a
+// sample moves the median by a place or two at most, so the losses of all prefixes and suffixes of an order
+// take constant time each.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ namespace codt {
 
 class MedianWalk {
  public:
-    // Targets ascending, and their weights: the samples are known by their places here.
+    // Targets in ascending order, and their weights; a sample is identified by its place in this order.
     void reset(std::span<const double> targets, std::span<const double> weights) {
         targets_ = targets;
         weights_ = weights;
     }
 
-    // losses[k]: of the first k samples of an order of all places, for k = 0 to their number.
+    // losses[k] is the loss of the first k samples of an order of all places, from k = 0 to their number.
     void prefixes(std::span<const std::uint32_t> order, std::vector<double>& losses) {
         fill();
         losses.resize(order.size() + 1);
@@ -31,7 +31,7 @@ class MedianWalk {
         losses[0] = 0;
     }
 
-    // losses[k]: of all but the first k.
+    // losses[k] is the loss of all but the first k samples of an order of all places.
     void suffixes(std::span<const std::uint32_t> order, std::vector<double>& losses) {
         fill();
         losses.resize(order.size() + 1);
@@ -102,7 +102,7 @@ class MedianWalk {
         below_sum_ -= weights_[at(median_)] * targets_[at(median_)];
     }
 
-    // What is above the median less what is below it.
+    // The weighted sum of the distances to the median, from sums above and below it.
     double loss() const {
         if (median_ == none) return 0;
         const double y = targets_[at(median_)];

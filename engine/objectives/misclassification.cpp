@@ -95,7 +95,7 @@ class Misclassification final : public CostTupleObjective<ClassCount> {
         return cost().loss(value.data());
     }
     std::vector<double> reported_value(std::span<const std::uint32_t> rows) const override {
-        // Two tables by turns: a counter is not read back right after it was written.
+        // Two tables, used in turn, so that no counter is read right after it was written.
         const std::size_t classes = cost().size();
         std::vector<std::uint32_t> counts(2 * classes, 0);
         std::size_t table = 0;

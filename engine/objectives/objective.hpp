@@ -1,7 +1,7 @@
-// What an optimisation task tells the search (paper, appendix "Expansion", paragraph on the terminal
-// case): losses of leaves, the cost of the best depth-one subtrees, and what the bounds need. A new
-// objective describes its element-wise additive cost tuples (see cost_tuple.hpp) and gets all of this
-// from the generic code; it may override single functions with faster ones.
+// What an optimisation task provides to the search (paper, appendix "Expansion", paragraph on the terminal
+// case): losses of leaves, the cost of the best depth-one subtrees, and what the bounds need. A new objective
+// describes its element-wise additive cost tuples (see cost_tuple.hpp) and gets all of this from the generic
+// code; it may override single functions with faster ones.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,8 @@ class Objective {
                                  std::vector<double>& right) const = 0;
 
     // The score of every threshold, lower is better: the impurity that CART minimises (Gini for classes,
-    // squared error for numbers) up to a constant. Sets feature rank and split discrepancy (paper, "Limited
-    // discrepancy search"). Calls visit once for each feature, in order.
+    // squared error for numbers) up to a constant. It determines feature rank and split discrepancy (paper,
+    // "Limited discrepancy search"). Calls `visit` once for each feature, in order.
     using ScoreVisitor = std::function<void(std::uint32_t feature, std::span<const double> scores)>;
     virtual void split_scores(const Subset& subset, const ScoreVisitor& visit) const = 0;
 
@@ -47,8 +47,8 @@ class Objective {
         bool splits = false;   // false: a leaf is at least as good
         Split split;
     };
-    // Its leaves keep to `limits`. `enough` is an objective that is known to be attained, or less: the search
-    // may end with the first that is not above it.
+    // The stump's leaves keep to `limits`. `enough` is a lower bound on the best objective: the first stump
+    // that reaches it may be returned.
     virtual Stump best_stump(const Dataset& data, std::span<const std::uint32_t> rows,
                              const LeafLimits& limits, double lambda, double enough) const = 0;
 
@@ -61,7 +61,8 @@ class Objective {
     // at most k groups, any partition allowed, for k = 1..count. Empty if the objective has none.
     virtual std::vector<double> clustering_losses(const Subset& subset, std::uint32_t count) const = 0;
 
-    // No more than the last of these, at little cost: tells where computing them cannot pay.
+    // An upper bound on the last of the clustering losses that is cheap to compute: it shows where computing
+    // them cannot pay off.
     virtual double clustering_limit(const Subset& subset, std::uint32_t count) const = 0;
 
     // Similarity bound: the most that each sample can add to the loss of a tree whose leaves were fitted to
@@ -75,7 +76,8 @@ class Objective {
         return kernel.takes_many_thresholds() ? make_lane_scanner(kernel.path, limits)
                                               : make_scalar_scanner(limits);
     }
-    // One threshold at a time, which is the reference, and many at once if the objective has such a scan.
+    // The scalar scanner takes one threshold at a time and is the reference; the lane scanner takes many at
+    // once, if the objective has such a scan.
     virtual std::unique_ptr<Scanner> make_scalar_scanner(const LeafLimits& limits) const = 0;
     virtual std::unique_ptr<Scanner> make_lane_scanner(KernelPath, const LeafLimits& limits) const {
         return make_scalar_scanner(limits);
@@ -87,11 +89,12 @@ class Objective {
     }
     virtual std::unique_ptr<BracketScanner> make_lane_brackets(KernelPath) const { return nullptr; }
 
-    // What both need in memory for every sample of every feature: an order of their own, or more.
+    // The bytes that both kinds of scanners need for every sample of every feature: an order of their own, or
+    // more.
     virtual std::size_t scan_bytes() const { return sizeof(std::uint32_t); }
 
-    // For reporting. `rows` are rows of the data set; both are computed afresh, with no state of a search.
-    // `value` is the one reported for the same rows.
+    // For reporting: the value and the loss of a leaf with these rows of the data set, computed afresh with
+    // no state of a search. `value` is the one reported for the same rows.
     virtual std::vector<double> reported_value(std::span<const std::uint32_t> rows) const = 0;
     virtual double reported_loss(std::span<const std::uint32_t> rows,
                                  const std::vector<double>& value) const = 0;
@@ -99,7 +102,8 @@ class Objective {
     // Whether all losses are whole numbers, so that sums and comparisons of them are exact.
     virtual bool integral() const { return false; }
 
-    // An internal loss may be off by this much, where that can be more than a tiny part of the root's loss.
+    // An internal loss may be off by this much. Zero where the error is a tiny part of the root's loss at
+    // most.
     virtual double rounding() const { return 0.0; }
 
     // No tree's loss in internal numbers is further than this from the real one, because the numbers
@@ -109,13 +113,13 @@ class Objective {
     // Internal losses are in units of this much reported loss.
     virtual double unit() const { return 1.0; }
 
-    // This objective in numbers of a smaller range, for a search that only cares for trees that lose less
-    // than `ceiling` (in reported units): those lose what they did, all others still lose at least as much as
+    // This objective with numbers of a smaller range, for a search that only cares about trees that lose less
+    // than `ceiling` (in reported units): their losses stay the same, and all other trees still lose at least
     // the ceiling. Null if there is nothing to gain.
     virtual std::unique_ptr<Objective> within(double) const { return nullptr; }
 
-    // Makes this objective for rows that stand for several equal ones, their numbers given as weights. Null
-    // if equal rows are not to be merged.
+    // Makes this objective for merged rows, each with the number of equal rows it stands for as its weight.
+    // Null if equal rows are not to be merged.
     using Maker = std::unique_ptr<Objective> (*)(const Targets& targets);
     virtual Maker maker_for_merged_rows() const { return nullptr; }
 };

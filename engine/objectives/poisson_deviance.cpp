@@ -25,7 +25,7 @@ struct PoissonCost {
         c[1] += weights[row] * y[row];
         c[2] += weights[row] * y_log_y(y[row]);
     }
-    // The loss of the best leaf: never negative, never larger for some of the samples than for all of them.
+    // The loss of the best leaf: never negative, and never larger for a subset than for all samples.
     double loss(const double* c) const { return std::max(0.0, 2 * (c[2] - purity(c))); }
     // What a greedy split maximises, summed over its two sides.
     double purity(const double* c) const { return c[1] > 0 ? c[1] * std::log(c[1] / c[0]) : 0.0; }
@@ -43,7 +43,7 @@ class PoissonDeviance final : public CostTupleObjective<PoissonCost> {
         return 16 * std::numeric_limits<double>::epsilon() * sum;
     }
 
-    // What is reported owes nothing to the tuples: two passes in extended precision.
+    // Two passes in extended precision, independent of the tuples above.
     double reported_loss(std::span<const std::uint32_t> rows, const std::vector<double>&) const override {
         const long double m = mean(rows);
         long double sum = 0;

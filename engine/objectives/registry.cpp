@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
-// The table: a name; what the objective takes beside one column of numbers; and the function that makes it,
-// in a file of its own, with the types of the parameters that it has after the targets.
+// The table: a name; what the objective takes other than one column of numbers; and the function that makes
+// it, in a file of its own, with the types of the parameters that follow the targets.
 #define CODT_OBJECTIVES(ROW)                                                              \
     ROW("misclassification", classes, make_misclassification)                             \
     ROW("weighted-misclassification", classes | weights, make_weighted_misclassification) \
@@ -24,7 +24,7 @@ CODT_OBJECTIVES(CODT_DECLARE)
 
 namespace {
 
-// Classes and costs are needed where they are taken; weights and several outputs may be missing.
+// An objective that takes classes or costs needs them; weights and several outputs are optional.
 enum Takes : unsigned { nothing = 0, classes = 1, weights = 2, costs = 4, outputs = 8 };
 
 struct Row {

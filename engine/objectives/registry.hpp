@@ -12,7 +12,7 @@
 namespace codt {
 
 // What is to be minimised: a row of the table, and the values of its parameters, if it has any. Without a
-// name it is the first row for such targets.
+// name, the first row that takes such targets.
 struct ObjectiveChoice {
     std::string name;
     std::vector<double> parameters;

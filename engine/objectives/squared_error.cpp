@@ -3,7 +3,7 @@
 //
 // The search works on targets shifted near their mean and scaled by a power of two to about [-1, 1], so that
 // the tuples lose few digits to cancellation whatever the data's offset and unit. The shift is a short binary
-// number: targets that are small integers stay exact. What is reported is computed from the data as given.
+// number: targets that are small integers stay exact. Everything reported is computed from the data as given.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -41,7 +41,7 @@ class SquaredError final : public CostTupleObjective<Moments> {
     SquaredError(Moments moments, std::vector<double> original, double unit)
         : CostTupleObjective(std::move(moments)), original_(std::move(original)), unit_(unit) {}
 
-    // Beyond 16 clusters next to nothing is left of the error while the cost of the dynamic programme goes on
+    // Beyond 16 clusters almost nothing is left of the error, while the cost of the dynamic programme keeps
     // growing; deeper nodes are bounded by the penalty of further splits.
     static constexpr std::uint32_t most_clusters = 16;
 
@@ -56,7 +56,8 @@ class SquaredError final : public CostTupleObjective<Moments> {
         return k_means_losses(sorted, std::min(count, most_clusters));
     }
 
-    // The error of `count` equal slices of the range of y: some clustering, so no better than the best.
+    // The error of `count` equal slices of the range of y: one of many clusterings, so no better than the
+    // best.
     double clustering_limit(const Subset& subset, std::uint32_t count) const override {
         count = std::min(count, most_clusters);
         const auto samples = subset.samples();
@@ -101,7 +102,7 @@ class SquaredError final : public CostTupleObjective<Moments> {
     // Two orders, and the targets in one of them.
     std::size_t scan_bytes() const override { return 2 * sizeof(std::uint32_t) + sizeof(double); }
 
-    // Two passes in extended precision: the reported loss owes nothing to the tuples above.
+    // Two passes in extended precision, independent of the tuples above.
     double reported_loss(std::span<const std::uint32_t> rows, const std::vector<double>&) const override {
         const long double mean = mean_distance(rows);
         long double error = 0;
@@ -124,11 +125,12 @@ class SquaredError final : public CostTupleObjective<Moments> {
         return moved.empty() ? nullptr : make(moved, original_);
     }
 
-    // `original` is what is reported of, `y` what is searched on.
+    // Losses are reported on `original`; the search uses `y`.
     static std::unique_ptr<Objective> make(std::span<const double> y, std::vector<double> original);
 
  private:
-    // As distances from the first of the rows: nothing is lost where all targets are far from zero.
+    // Targets as distances from that of the first row: no digits are lost where all targets are far from
+    // zero.
     long double from_first(std::span<const std::uint32_t> rows, std::uint32_t row) const {
         return static_cast<long double>(original_[row]) - original_[rows[0]];
     }

@@ -23,8 +23,8 @@ std::vector<std::uint16_t> class_codes(const Targets& targets) {
     return codes;
 }
 
-// Weights are summed as whole numbers, so that it does not depend on the order whether a leaf holds enough.
-// What is short of the limit by rounding alone is enough.
+// Weights are summed as whole numbers, so that whether a leaf holds enough does not depend on the order of
+// its samples. A weight that misses the limit only by rounding is enough.
 LeafLimits leaf_limits(const Targets& targets, std::uint32_t samples, double weight) {
     LeafLimits limits;
     limits.samples = samples;

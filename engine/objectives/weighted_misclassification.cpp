@@ -2,9 +2,9 @@
 // tuple is the weight of all classes but the heaviest. A sample of weight k counts exactly as k samples of
 // weight one.
 //
-// A tree that loses less than a ceiling has every sample heavier than that in a leaf that predicts its class,
-// and pays the same for the leaf whatever the sample weighs beyond the ceiling: so heavy weights may be
-// lowered to it (Objective::within).
+// A tree that loses less than a ceiling classifies every sample heavier than the ceiling correctly, and its
+// loss does not depend on how heavy that sample is: so heavy weights may be lowered to the ceiling
+// (Objective::within).
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -77,7 +77,7 @@ class WeightedMisclassification final : public CostTupleObjective<ClassWeight> {
 
     double reported_loss(std::span<const std::uint32_t>, const std::vector<double>& weights) const override {
         const auto heaviest = std::max_element(weights.begin(), weights.end());
-        // Not the sum less the largest: that would lose what is small beside it.
+        // Not the sum less the largest: that would lose the digits of small weights.
         return std::accumulate(weights.begin(), heaviest, 0.0) +
                std::accumulate(heaviest + 1, weights.end(), 0.0);
     }

@@ -1,7 +1,7 @@
 // Squared error with weights and any number of outputs: the cost tuple of a sample of weight w is (w, w
 // |y|^2, w y_1, ..., w y_m), the loss of a tuple c1 - (c2^2 + c3^2 + ...) / c0.
 //
-// As in squared_error.cpp the search works on targets shifted near their mean and scaled by a power of two.
+// The search works on targets shifted near their mean and scaled by a power of two, as in squared_error.cpp.
 // Weights are whole numbers of a unit (whole_units.hpp), so that the weight of a side is exact and never
 // zero.
 #include <algorithm>
@@ -49,12 +49,12 @@ struct WeightedMoments {
     }
 };
 
-// The most that rounding the weights may change, as a part of the loss of a single leaf.
+// The largest change that rounding the weights may make, as a fraction of the loss of a single leaf.
 constexpr double most_distortion = 1e-6;
 
 class WeightedSquaredError final : public CostTupleObjective<WeightedMoments> {
  public:
-    // As given: what is reported is computed from these.
+    // The targets and weights as given, from which everything reported is computed.
     struct Given {
         std::vector<double> y, weights;  // rows x outputs, rows
         std::uint32_t outputs;
@@ -73,12 +73,13 @@ class WeightedSquaredError final : public CostTupleObjective<WeightedMoments> {
         for (std::uint32_t row = 0; row < rows; ++row) cost().add(row, tuples_.data() + row * cost().size());
     }
 
-    // `y` is what is searched on.
+    // The search uses `y`.
     static std::unique_ptr<WeightedSquaredError> make(const std::vector<double>& y, Given given);
 
     const Accuracy& accuracy() const { return accuracy_; }
 
-    // Outputs one by one: their errors add up, so one that exceeds the ceiling alone is enough.
+    // Each output is treated on its own: errors add up, so a tree exceeds the ceiling if a single output
+    // does.
     std::unique_ptr<Objective> within(double ceiling) const override {
         std::vector<double> y = given_.y;
         std::vector<double> column(given_.weights.size());
@@ -96,8 +97,8 @@ class WeightedSquaredError final : public CostTupleObjective<WeightedMoments> {
 
     static constexpr std::uint32_t most_clusters = 16;  // as in squared_error.cpp
 
-    // The sum over the outputs of what k clusters of that output alone would lose: a partition is at least as
-    // bad in every output.
+    // The sum over the outputs of the loss of the best k clusters of that output alone: no partition is
+    // better than that in any output.
     std::vector<double> clustering_losses(const Subset& subset, std::uint32_t count) const override {
         const auto samples = subset.samples();
         std::vector<double> sum, sorted, weights;
@@ -118,7 +119,7 @@ class WeightedSquaredError final : public CostTupleObjective<WeightedMoments> {
                 weights.push_back(cost().weights[row]);
             }
             const auto losses = k_means_losses(sorted, weights, std::min(count, most_clusters));
-            // One that has stopped at zero is zero from there on.
+            // Losses that stop at zero stay zero from there on.
             if (sum.size() < losses.size()) sum.resize(losses.size(), 0.0);
             for (std::size_t k = 0; k < losses.size(); ++k) sum[k] += losses[k];
         }
@@ -151,7 +152,7 @@ class WeightedSquaredError final : public CostTupleObjective<WeightedMoments> {
     double rounding() const override { return accuracy_.rounding; }
     double distortion() const override { return accuracy_.distortion; }
 
-    // Two passes in extended precision: the reported loss owes nothing to the tuples above.
+    // Two passes in extended precision, independent of the tuples above.
     double reported_loss(std::span<const std::uint32_t> rows, const std::vector<double>&) const override {
         const std::vector<long double> means = mean_distances(rows);
         long double error = 0;
@@ -174,8 +175,8 @@ class WeightedSquaredError final : public CostTupleObjective<WeightedMoments> {
     double target(std::uint32_t row, std::size_t j) const {
         return given_.y[static_cast<std::size_t>(row) * given_.outputs + j];
     }
-    // As distances from the first of the rows: where all targets are the same, so is their mean, and nothing
-    // is lost where they are far from zero.
+    // Targets as distances from that of the first row: equal targets give exactly their mean, and no digits
+    // are lost where all are far from zero.
     long double from_first(std::span<const std::uint32_t> rows, std::uint32_t row, std::size_t j) const {
         return static_cast<long double>(target(row, j)) - target(rows[0], j);
     }
@@ -220,7 +221,7 @@ std::unique_ptr<WeightedSquaredError> WeightedSquaredError::make(const std::vect
     WeightedMoments moments{whole.values, std::vector<double>(y.size(), 0.0), given.outputs};
     const double mass = std::accumulate(moments.weights.begin(), moments.weights.end(), 0.0);
     double squares = 0;     // of all of them, around their means
-    double distortion = 0;  // what a weight is off by, times the farthest that a leaf's value can be
+    double distortion = 0;  // rounding of a weight times its target's squared reach
     for (std::size_t j = 0; j < outputs; ++j) {
         const auto [low, high] = range_of(y, j, outputs);
         if (!(high > low)) continue;
@@ -230,9 +231,9 @@ std::unique_ptr<WeightedSquaredError> WeightedSquaredError::make(const std::vect
             const long double distance = y[i * outputs + j] - low - mean;
             spread += distance * distance * given.weights[i] / total;
         }
-        // The shift is a short binary number, so that small integers stay exact, but near enough to the mean
-        // that what it is off by is little beside the standard deviation: a light outlier makes that much
-        // smaller than the range.
+        // The shift is a short binary number, so that small integers stay exact, but its distance to the mean
+        // is small compared with the standard deviation, which may be much smaller than the range if an
+        // outlier has little weight.
         int deviation = 0;
         std::frexp(static_cast<double>(std::sqrt(spread)), &deviation);
         const double grid = std::ldexp(1.0, deviation - 6);
@@ -245,9 +246,9 @@ std::unique_ptr<WeightedSquaredError> WeightedSquaredError::make(const std::vect
         }
         squares += std::ldexp(static_cast<double>(spread), -2 * exponent) * mass;
     }
-    // Sums of w y are off by a few eps times their largest, which is at most the root of the whole weight
-    // times the sum of w y^2; and so is the error of a light side beside heavy ones, whose mean such a sum
-    // makes. Ordinary weights make this less than other tolerances.
+    // Sums of w y are off by a few eps times the largest such sum, which is at most the root of the total
+    // weight times the sum of w y^2. So is the error of a light side next to heavy ones, because its mean is
+    // the difference of such sums. With ordinary weights this is less than other tolerances.
     const double rounding =
         8 * std::numeric_limits<double>::epsilon() * std::sqrt(mass * squares) * static_cast<double>(outputs);
     return std::make_unique<WeightedSquaredError>(std::move(moments), std::ldexp(whole.unit, 2 * exponent),
@@ -274,7 +275,7 @@ std::unique_ptr<Objective> make_weighted_squared_error(const Targets& targets) {
     const double heaviest = *std::max_element(given.weights.begin(), given.weights.end());
     const std::vector<double> y = given.y;
     auto objective = WeightedSquaredError::make(y, std::move(given));
-    // Rounded to 2^-52 of their sum, light weights would lose too much where they make the loss.
+    // Where light weights account for the loss, rounding to 2^-52 of their sum may lose too much.
     if (objective->accuracy().distortion > most_distortion * objective->accuracy().loss) {
         std::ostringstream message;
         message << "sample_weight: expected weights that can be summed exactly beside each other, got "

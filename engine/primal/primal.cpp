@@ -17,7 +17,7 @@ struct PrimalHeuristic::Place {
 
 namespace {
 
-// How large a tree is, without a look at its data: a stump may turn out to be a leaf.
+// The size of a tree as far as it is known without its data: a stump may turn out to be a leaf.
 std::uint32_t size_of(const SolutionNode& node) {
     if (node.kind == SolutionNode::Kind::split) return size_of(*node.left) + size_of(*node.right);
     return node.kind == SolutionNode::Kind::stump ? 2 : 1;
@@ -46,8 +46,7 @@ std::optional<GreedyTree> PrimalHeuristic::step(const GreedyTree& incumbent, Wor
         return std::nullopt;
     }
     if (alternated_ != incumbent.solution) return alternate(incumbent, worker, stop);
-    // A search of a subtree needs time for a good many subproblems of the size that an excursion solves a few
-    // of.
+    // A subtree search has to solve many subproblems of the size of which an excursion solves a few.
     ++turn_;
     if (turn_ % 2 == 0 && seconds >= 10 * excursion_seconds_) return search_subtree(incumbent, stop, seconds);
     const auto start = StopCondition::Clock::now();
@@ -76,14 +75,14 @@ GreedyTree PrimalHeuristic::grow(const Subset& subset, const FeatureOrder& order
     return split(subset, order.best_feature, order.best_threshold, budget, nullptr, nullptr, worker, stop);
 }
 
-// The tree that splits here, with the given tops below (null: a greedy one).
+// The tree that splits here, with the given tops below it (null: a greedy top).
 GreedyTree PrimalHeuristic::split(const Subset& subset, std::uint32_t feature, std::uint32_t threshold,
                                   const Budget& budget, const SolutionNode* left, const SolutionNode* right,
                                   Worker& worker, StopCondition& stop) const {
     const double leaf = objective_->leaf_loss(subset);
     Subset sides[2];
     subset.split(feature, threshold, sides[0], sides[1], worker.scratch);
-    // Leaves go where they are needed, or where the tops have them.
+    // Leaves are shared out by loss, or by the sizes of the given tops.
     std::uint32_t left_leaves = Budget::any;
     if (budget.limited())
         left_leaves = left && right ? budget.share_by_loss(size_of(*left), size_of(*right))
@@ -99,7 +98,7 @@ GreedyTree PrimalHeuristic::split(const Subset& subset, std::uint32_t feature, s
                                   below[1].solution)};
 }
 
-// A tree with the top of `node` on other data, and bottoms solved anew; a greedy one where `node` is null.
+// A tree with the top of `node` on other data, with its bottoms solved anew; a greedy top if `node` is null.
 GreedyTree PrimalHeuristic::rebuild(const SolutionNode* node, const Subset& subset, const Budget& budget,
                                     Worker& worker, StopCondition& stop) const {
     const double leaf = objective_->leaf_loss(subset);
@@ -118,7 +117,7 @@ GreedyTree PrimalHeuristic::rebuild(const SolutionNode* node, const Subset& subs
 
 // --- moves
 
-// The first place, from the root down, where a better split for the subtrees as they are is found.
+// Changes the first node, from the root down, that has a better split for its present subtrees.
 std::optional<GreedyTree> PrimalHeuristic::alternate(const GreedyTree& incumbent, Worker& worker,
                                                      StopCondition& stop) {
     std::vector<std::vector<int>> paths;
@@ -173,8 +172,8 @@ std::optional<GreedyTree> PrimalHeuristic::alternate(const GreedyTree& incumbent
     return std::nullopt;
 }
 
-// A search below one node of the incumbent. Nodes with three levels below come first; when their subtrees are
-// all proven to be the best, those with four, and so on.
+// Searches below one node of the incumbent. Nodes with three levels below them come first; once their
+// subtrees are all proven optimal, those with four follow, and so on.
 std::optional<GreedyTree> PrimalHeuristic::search_subtree(const GreedyTree& incumbent, StopCondition& stop,
                                                           double seconds) {
     if (budget_.depth < 4) return std::nullopt;
@@ -243,8 +242,8 @@ std::optional<GreedyTree> PrimalHeuristic::excursion(const GreedyTree& incumbent
 
 // --- trees and their data
 
-// No fewer leaves than the tree has on these rows, and no more than a budget had in which it was found: there
-// a stump counts for two leaves, or for as many as it has rows (Budget::on).
+// At least the leaves that the tree has on these rows, and no more than the budget in which it was found:
+// there a stump counts as two leaves, or as many as it has rows (Budget::on).
 std::uint32_t PrimalHeuristic::leaves_of(const SolutionNode& node,
                                          const std::vector<std::uint32_t>& rows) const {
     if (node.kind == SolutionNode::Kind::leaf) return 1;
@@ -253,7 +252,7 @@ std::uint32_t PrimalHeuristic::leaves_of(const SolutionNode& node,
     return leaves_of(*node.left, parted.left) + leaves_of(*node.right, parted.right);
 }
 
-// The cost of every row if it came this way, with leaves as fitted to the rows that do now.
+// The cost of every row if it were sent into this subtree, with leaves fitted to the rows that are there now.
 void PrimalHeuristic::costs(const SolutionNode& node, const std::vector<std::uint32_t>& fitted,
                             const std::vector<std::uint32_t>& rows, std::vector<double>& cost) const {
     Split test = node.split;

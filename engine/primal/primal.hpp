@@ -1,10 +1,10 @@
-// Primal heuristics: better incumbents beside the search, from its first milliseconds on. They never touch
-// the search tree; what they find is an incumbent like any other, so the proof is what it was.
+// Primal heuristics: they find better incumbents alongside the search, from its first milliseconds on. They
+// never touch the search tree; what they find is an incumbent like any other, so the proof is unaffected.
 //
 // - Bottoms: a greedy top, and below it the optimal tree of depth two at every node.
-// - Alternation: one split of the top is replaced by the best one for the subtrees below as they are (each
+// - Alternation: one split of the top is replaced by the best one for the present subtrees below it (each
 //   sample has a cost on the left and a cost on the right), then the bottoms are solved again. Never worse.
-// - Subtree: a subtree of depth three or more of the incumbent is searched exactly, from itself as incumbent.
+// - Subtree: a subtree of depth three or more of the incumbent is searched exactly, with itself as incumbent.
 // - Excursion: another split at a random place, greedy with optimal bottoms below it.
 #pragma once
 
@@ -28,13 +28,13 @@
 namespace codt {
 
 // Primal heuristics take at most this share of a search's time, and twice the share of its first second. At
-// depth four many searches end soon and find the best tree by themselves.
+// depth four, many searches end soon and find the best tree without them.
 inline double primal_share(std::uint32_t max_depth) {
     return max_depth <= 4 ? 0.1 : 0.25;
 }
 
 // An exact search for the best tree of a subproblem within a budget, until `stop` is reached; `known` is a
-// tree to start from. Whoever has the heuristics work has to provide it: they stand below the search.
+// tree to start from. The caller has to provide it, because this folder is a layer below the search.
 struct SubtreeResult {
     GreedyTree tree;
     bool proven = false;  // to be the best
@@ -49,8 +49,8 @@ class PrimalHeuristic {
                     const SearchSettings& settings, const Budget& budget, std::uint64_t seed,
                     SubtreeSearch search);
 
-    // One move, which ends when `stop` is reached, and about after `seconds` where it can choose. A tree
-    // better than the incumbent, if it has found one.
+    // Makes one move, which ends when `stop` is reached, or after about `seconds` where it can choose.
+    // Returns a tree better than the incumbent, if it has found one.
     std::optional<GreedyTree> step(const GreedyTree& incumbent, Worker& worker, StopCondition& stop,
                                    double seconds);
 
@@ -89,9 +89,9 @@ class PrimalHeuristic {
     std::uint64_t turn_ = 0;
     // Subtrees that a search has proven to be the best for their data.
     std::vector<Solution> proven_;
-    Solution alternated_;  // the tree on which no alternation helps
+    Solution alternated_;  // the tree that no alternation improves
     std::size_t next_place_ = 0;
-    double excursion_seconds_ = 0;  // of the last one
+    double excursion_seconds_ = 0;  // taken by the last one
 };
 
 }  // namespace codt

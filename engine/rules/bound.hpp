@@ -1,6 +1,6 @@
-// Lower bounds on the objective of trees: of those that the rules allow, and of all ("free" of the rules),
-// which are never worse. Similarity bounds hold for the second only (see SearchSettings); where all trees are
-// allowed the two are one.
+// Lower bounds on the objective: over the trees that the rules allow, and over all trees ("free" of the
+// rules), whose optimum is never higher. Similarity bounds hold for the free one only (see SearchSettings);
+// where all trees are allowed, the two are the same.
 #pragma once
 
 namespace codt {

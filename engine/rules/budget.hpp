@@ -2,8 +2,8 @@
 //
 // A limit on leaves that binds makes a subproblem's state (depth left, leaves left) instead of the depth
 // alone. A split then has to share the leaves out: left and right get k_l and k - k_l of them, and every
-// k_l that the depth allows is a child of its own. For a fixed k_l the optimum L(t) of the left side is that
-// of one class of trees on samples that only become more with the threshold, and the same goes for R(t): all
+// k_l that the depth allows is a child of its own. For a fixed k_l the optimum L(t) of the left side is over
+// one fixed class of trees, on samples that only grow in number with the threshold; likewise R(t). So all
 // bounds between thresholds (bounds/similarity.hpp) hold among the splits of one feature and one k_l, and
 // only there.
 #pragma once
@@ -22,7 +22,7 @@ struct Budget {
 
     bool limited() const { return leaves != any; }
 
-    // This budget for trees on so many samples, in normal form: no depth that the leaves cannot fill, no
+    // This budget for trees on `samples` samples, in normal form: no depth that the leaves cannot fill, no
     // limit on leaves that the depth or the samples set anyway.
     Budget on(std::uint32_t samples) const {
         Budget normal = *this;
@@ -33,31 +33,31 @@ struct Budget {
         return normal;
     }
 
-    // The most leaves of a tree on this many samples.
+    // The largest number of leaves of a tree on this many samples.
     std::uint32_t most_leaves(std::uint32_t samples) const {
         const std::uint32_t most = std::min(samples, leaves);
         return depth < 31 ? std::min(most, 1u << depth) : most;
     }
 
     // How many leaves a split may give to its left side, first to last; just `any` where there is no limit.
-    // The right side gets the rest: less would never be better. The budget must be in normal form.
+    // The right side gets the rest: fewer would never be better. The budget must be in normal form.
     struct Shares {
         std::uint32_t first = any, last = any;
         std::uint32_t count() const { return last - first + 1; }
     };
     Shares shares() const {
         if (!limited()) return {};
-        const std::uint32_t half = depth <= 31 ? 1u << (depth - 1) : any;  // the most of one side
+        const std::uint32_t half = depth <= 31 ? 1u << (depth - 1) : any;  // the most leaves of one side
         return {leaves > half ? leaves - half : 1, std::min(half, leaves - 1)};
     }
 
-    // What one side of a split is left with, if the left one gets `left_leaves`. Not in normal form.
+    // The budget of one side of a split if the left one gets `left_leaves`. Not in normal form.
     Budget of_side(int side, std::uint32_t left_leaves) const {
         if (!limited()) return {depth - 1, any};
         return {depth - 1, side == 0 ? left_leaves : leaves - left_leaves};
     }
 
-    // For heuristics: leaves shared out in proportion to what the two sides still lose.
+    // For heuristics: leaves shared out in proportion to the losses of the two sides.
     std::uint32_t share_by_loss(double left_loss, double right_loss) const {
         const Shares possible = shares();
         if (!limited()) return any;

@@ -1,17 +1,17 @@
 // The least that a leaf must hold: a number of samples, a weight.
 //
 // A split is possible where both sides hold enough: on a sorted feature that is one range of thresholds, so
-// open intervals begin as that range and no other tree is ever looked at. The root may always be a leaf.
+// open intervals start as that range and no other split is ever considered. The root may always be a leaf.
 //
-// What this does to the bounds: look-ahead and clustering bound all trees, and so those that are left. The
-// subset monotonicity of the paper fails, as more samples allow more splits, and with it every similarity
-// bound that rests on it. But all of them hold for the optimum without these limits, which is never larger.
-// So, as for a least decrease (settings.hpp), every subproblem has a bound on that "free" optimum as
-// well, and neighbours bound each other by it. Thresholds at which one side would not hold enough are never
-// split at, but the free optimum may be there: what their nearest evaluated threshold says of them is part of
-// its bound (Children::forbidden_lower). In the depth-two terminal case the plain scan finds the free optimum
-// of both sides of every split of a batch, and only those that it does not rule out are scanned with the
-// limits.
+// Effect on the bounds: look-ahead and clustering bound all trees, and so the allowed ones. The subset
+// monotonicity of the paper fails, because more samples allow more splits, and with it every similarity
+// bound. But all similarity bounds hold for the optimum without these limits, which is never larger. So, as
+// for a least decrease (settings.hpp), every subproblem also has a bound on that "free" optimum, and
+// neighbours bound each other by it. The search never splits at thresholds where one side would not hold
+// enough, but the free optimum may lie there: what their nearest evaluated threshold implies for them is part
+// of its bound (Children::forbidden_lower). In the depth-two terminal case the plain scan finds the free
+// optimum of both sides of every split of a batch, and only the splits it does not rule out are scanned again
+// with the limits.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ struct LeafLimits {
 
     bool any() const { return samples > 1 || weight > 0; }
 
-    // What some samples amount to.
+    // What some samples amount to: their number and their weight.
     struct Load {
         std::uint32_t samples = 0;
         double weight = 0;

@@ -1,5 +1,5 @@
-// Which trees are allowed, beside what the data and the objective say: no deeper and with no more leaves than
-// the budget, with splits that save enough and leaves that hold enough.
+// Which trees are allowed: within the budget of depth and leaves, with splits that save enough and leaves
+// that hold enough.
 #pragma once
 
 #include "rules/budget.hpp"
@@ -9,7 +9,7 @@ namespace codt {
 
 struct TreeRules {
     Budget budget;            // of the whole tree
-    double min_decrease = 0;  // of the objective by every split, see SearchSettings; none if zero
+    double min_decrease = 0;  // by every split, of the objective (see SearchSettings); no rule if zero
     LeafLimits leaves;        // what every leaf must hold
 
     // Whether all trees within the budget are allowed.

@@ -1,8 +1,8 @@
 // The blocks that the scans cut a sorted order into.
 //
 // Blocks end where values change. A block holds either a single value, however often it occurs, or several
-// values of at most 64 samples together. Splits are possible at block ends, where they are evaluated always,
-// and inside blocks of several values, which are walked only if a bound says that it might pay.
+// values of at most 64 samples together. Splits are possible at block ends, where they are always evaluated,
+// and inside blocks of several values, which are walked only if a bound says that it might pay off.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace codt {
 
-// Long enough that what is done once per block costs little per sample, short enough for tight bounds.
+// Long enough that the work per block costs little per sample, short enough for tight bounds.
 inline constexpr std::uint32_t block_size = 64;
 
 // Calls visit(begin, end, first_group, groups) for every block; `ends` are the ends of the groups of equal
@@ -24,7 +24,7 @@ void for_each_block(std::span<const std::uint32_t> ends, Visit&& visit) {
     std::uint32_t begin = 0;
     for (std::size_t group = 0; group < ends.size();) {
         const std::size_t first = group;
-        // The groups that end within so many samples are no more.
+        // At most this many groups can end within `Size` samples.
         const std::size_t most = std::min<std::size_t>(ends.size(), group + Size);
         group = static_cast<std::size_t>(std::upper_bound(ends.begin() + static_cast<std::ptrdiff_t>(group),
                                                           ends.begin() + static_cast<std::ptrdiff_t>(most),
@@ -37,7 +37,7 @@ void for_each_block(std::span<const std::uint32_t> ends, Visit&& visit) {
     }
 }
 
-// The blocks of all features, or what else each feature has any number of, one after the other.
+// The blocks of all features, one after another, or anything else of which each feature has any number.
 template <class T>
 class PerFeature {
  public:

@@ -1,6 +1,6 @@
-// A scan in the narrowest numbers that hold those of the subset: the narrower they are, the more thresholds
-// share a register. Counts, weights and costs are whole numbers (see objectives/whole_units.hpp), so integers
-// do where they are large enough.
+// A scan in the narrowest number type that is wide enough for the subset: the narrower it is, the more
+// thresholds share a register. Counts, weights and costs are whole numbers (see objectives/whole_units.hpp),
+// so integers are used where they are wide enough.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ class FittingScanner final : public Scanner {
         std::unique_ptr<Scanner> scanner;
     };
 
-    // `needed` tells the largest number that a scan of a subset forms; the last of the widths holds any.
+    // `needed` returns the largest number that a scan of a subset forms; the last of the widths holds any
+    // number.
     FittingScanner(std::function<double(const Subset&)> needed, std::vector<Width> widths)
         : needed_(std::move(needed)), widths_(std::move(widths)), chosen_(widths_[0].scanner.get()) {}
 

@@ -1,5 +1,5 @@
-// The instruction sets that the scans are compiled for: one table. A further one is one row of it, which the
-// dispatch, the bindings and, through `codt._core.kernels()`, the tests, the fuzzer and the benchmarks read.
+// The table of instruction sets that the scans are compiled for. To add one, add a row: the dispatch, the
+// bindings and, through `codt._core.kernels()`, the tests, the fuzzer and the benchmarks read the table.
 #pragma once
 
 #include <span>
@@ -16,7 +16,7 @@
 #define CODT_HAS_AVX512                                                                      \
     (CODT_HAS_AVX2 && CODT_HAS("avx512f") && CODT_HAS("avx512bw") && CODT_HAS("avx512dq") && \
      CODT_HAS("avx512vl") && CODT_HAS("avx512cd"))
-#ifdef __clang__  // which would ignore the whole attribute if it does not know a part of it
+#ifdef __clang__  // it ignores the whole attribute if it does not know a part of it
 #define CODT_WIDE "arch=x86-64-v4"
 #else
 #define CODT_WIDE "arch=x86-64-v4,prefer-vector-width=512"

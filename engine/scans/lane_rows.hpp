@@ -1,7 +1,7 @@
-// Which lanes a sample goes left in. Thresholds sit in the lanes in ascending order, so a sample goes left
-// from some lane on: that lane is its bucket, found once per batch of thresholds. Adding the bucket's row of
-// ones then counts the sample in all its lanes by a single addition from memory, with no comparison. Lanes
-// beyond the last threshold see every sample on their left.
+// Which lanes a sample goes left in. Lanes hold the thresholds in ascending order, so a sample goes left from
+// some lane on: that lane is its bucket, found once per batch of thresholds. Adding the bucket's row of ones
+// then counts the sample in all its lanes by a single addition from memory, with no comparison. Lanes beyond
+// the last threshold see every sample on their left.
 #pragma once
 
 #include <cstdint>

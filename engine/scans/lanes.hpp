@@ -24,12 +24,12 @@ inline constexpr std::size_t pack_bytes = 64;
 template <class T>
 inline constexpr std::uint32_t lane_count = pack_bytes / sizeof(T);
 
-// More than any number of its kind that a scan forms.
+// Larger than any number of this type that a scan forms.
 template <class T>
 inline constexpr T none =
     std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
 
-// Bytes: of one register.
+// `Bytes` is the size of one register.
 template <class T, std::size_t Bytes, std::size_t Total = pack_bytes>
 struct Pack {
     static constexpr std::size_t registers = Total / Bytes;
@@ -72,7 +72,7 @@ struct Pack {
             r[i] += __builtin_convertvector(x, Register);
         }
     }
-    // *this += value in the lanes that a row of masks (all bits set, or none) tells.
+    // *this += value in the lanes selected by a row of masks (all bits set, or none).
     CODT_INLINE void add_masked(const T* mask, T value) {
         for (std::size_t i = 0; i < registers; ++i) {
             Register x;
@@ -98,11 +98,11 @@ struct Pack {
     CODT_INLINE void add_square(const Pack& a) {
         for (std::size_t i = 0; i < registers; ++i) r[i] += a.r[i] * a.r[i];
     }
-    // Zero where `a` is not above zero.
+    // *this /= a; zero where `a` is not above zero.
     CODT_INLINE void divide_or_zero(const Pack& a) {
         for (std::size_t i = 0; i < registers; ++i) r[i] = a.r[i] > T{0} ? r[i] / a.r[i] : Register{};
     }
-    // None where `a` is below `least`.
+    // *this = "none" where `a` is below `least`.
     CODT_INLINE void forbid_below(const Pack& a, T least) {
         const Register forbidden = none<T> - Register{};
         for (std::size_t i = 0; i < registers; ++i) r[i] = a.r[i] < least ? forbidden : r[i];
@@ -124,8 +124,8 @@ struct Pack {
     }
 };
 
-// The bits set in any of the words. Halves are put together word by word: this is the spelling that compilers
-// turn into register moves.
+// The bits set in any of the words. Halves are combined word by word, because compilers turn this form into
+// register moves.
 typedef std::uint64_t Words16 __attribute__((vector_size(16)));
 typedef std::uint64_t Words32 __attribute__((vector_size(32)));
 typedef std::uint64_t Words64 __attribute__((vector_size(64)));
@@ -141,8 +141,8 @@ CODT_INLINE std::uint64_t any_word(const Words64& w) {
     return any_word(low | high);
 }
 
-// True if the sign bit of any lane is set. Comparisons are written so that this one test ends them. With
-// AVX-512 there is an instruction that gathers the signs; what GCC makes of the portable code takes ten.
+// True if the sign bit of any lane is set. Comparisons are written so that this one test ends them. AVX-512
+// has an instruction that gathers the signs; GCC's code for the portable version takes ten.
 template <class T, std::size_t Bytes, std::size_t Total>
 CODT_INLINE bool any_negative(const Pack<T, Bytes, Total>& a) {
 #ifdef CODT_X86_BUILTINS

@@ -4,17 +4,17 @@
 //
 // where a_c(p) counts the side's samples of class c before p. Along the order the heads a_c only grow and the
 // tails n_c - a_c only fall. So for every boundary of a block (see blocks.hpp), the head of class c at the
-// block's end plus the tail of class d at its start, or at any place before, bounds what the two give
-// together. Two kinds of pairs need no look: c = d is a leaf, and a class c that does not occur in the block
-// has the same head as at the block's start, where the pair was no better than the best found so far. While
-// no other pair can beat the best, in any lane on either side, only counts are needed, and these do not
-// depend on the order inside the block: its samples are grouped by class, and each group is counted in a
-// register. A block that might do better is walked twice, backwards for tail and forwards for head.
+// block's end plus the tail of class d at its start, or at any place before, bounds their sum. Two kinds of
+// pairs can be skipped: c = d is a leaf, and a class c that does not occur in the block has the same head as
+// at the block's start, where the pair was no better than the best found so far. While no other pair can beat
+// the best, in any lane on either side, only counts are needed, and these do not depend on the order inside
+// the block: its samples are grouped by class, and each group is counted in a register. A block that might do
+// better is walked twice, backwards for tail and forwards for head.
 //
-// A sample of weight w counts as w samples. Weights are whole numbers, so integers hold them: of 16 bits
-// where the weight of all samples of the subset fits, else of 32, else of 64 (any weights there are). Sums of
-// a head and a tail of one class may pass that weight, but their distance to the best found does not, and
-// lanes that wrap around still have the right distance.
+// A sample of weight w counts as w samples. Weights are whole numbers, so they are held in integers: of 16
+// bits if the total weight of the subset fits, else of 32, else of 64, which always suffice. The sum of a
+// head and a tail of one class may exceed that weight, but its distance to the best found does not, so lanes
+// that wrap around still have the right distance.
 #include "scans/many_class_scan.hpp"
 
 #include <algorithm>
@@ -45,18 +45,18 @@ struct Block : BlockRange {
 // Whether the counters count samples or sum up weights.
 enum class Counting { samples, weights };
 
-// What is known of one class, a row of lanes each; samples stand for their weights if these are counted. The
-// totals are fixed by the thresholds, the others change during a pass.
+// The counts of one class, a row of lanes each; weights are summed instead of samples if these are counted.
+// The totals are fixed by the thresholds, all others change during a pass.
 template <class Int>
 struct alignas(pack_bytes) ClassRows {
     static constexpr std::uint32_t lanes = lane_count<Int>;
     Int total[2][lanes];     // samples of the class left of each threshold, and right of it
-    Int count[lanes];        // left samples passed so far
-    Int start_count[lanes];  // the same at the start of the block
-    Int left_tail[lanes];    // samples still to come at some place before: the latest whose tails were taken
+    Int count[lanes];        // samples passed so far that are left of each threshold
+    Int start_count[lanes];  // `count` at the start of the block
+    Int left_tail[lanes];    // samples still to come, as of the last call of take_tails
     Int right_tail[lanes];
     Int passed;        // all samples passed so far
-    Int start_passed;  // the same at the start of the block
+    Int start_passed;  // `passed` at the start of the block
 };
 
 template <class Int>
@@ -66,7 +66,8 @@ using ClassTable = std::vector<ClassRows<Int>>;
 template <class Int, Counting What>
 struct Samples {
     static constexpr bool weighted = What == Counting::weights;
-    // As many samples as a counter can hold, unless some weigh nothing.
+    // Ids fit a counter that can count all samples; with weights there may be more samples, as some weigh
+    // nothing.
     using Id = std::conditional_t<weighted, std::uint32_t, std::make_unsigned_t<Int>>;
 
     std::vector<std::uint16_t> label;
@@ -123,7 +124,7 @@ struct ManyClassPass {
     CODT_INLINE std::span<const Run> runs_of(const Block& block) const {
         return {samples.runs.data() + block.first_run, block.runs};
     }
-    // A sample comes to a count, or leaves it. All bits of minus one are set.
+    // Adds a sample to a count, or removes it. Masks work because all bits of minus one are set.
     CODT_INLINE void enter(P& count, std::uint32_t id) const {
         if constexpr (weighted)
             count.add_masked(minus[bucket[id]], samples.weight[id]);
@@ -137,7 +138,7 @@ struct ManyClassPass {
             count.add_row(minus[bucket[id]]);
     }
 
-    // Samples of a class behind a place, given the left side's count before it and that of both sides.
+    // The samples of a class behind a place, given the counts before it on the left side and on both sides.
     CODT_INLINE static void behind(const ClassRows<Int>& rows, const Int* count, Int passed, Both& rest) {
         P before;
         before.load(count);
@@ -164,8 +165,7 @@ struct ManyClassPass {
         }
     }
 
-    // Most that the head of a class of the block, at its end, and the tail of another class can give
-    // together.
+    // The largest sum of the head of a class of the block, at its end, and the tail of another class.
     CODT_INLINE void pair_bound(const Block& block, const Both& first, const Both& second, Both& bound) {
         Both both = first;
         both.add(second);
@@ -221,8 +221,8 @@ struct ManyClassPass {
         return any_negative(slack);
     }
 
-    // Visits the boundaries inside a block: from its end with the tail there back to its start, and forth
-    // again.
+    // Visits the boundaries inside a block: backwards from its end, where `tail` is that of the end, then
+    // forwards.
     CODT_INLINE void walk(std::uint32_t begin, const Block& block, Both head, Both tail) {
         Both tails[block_size];
         for (std::uint32_t k = block.end; k-- > begin;) {
@@ -324,7 +324,7 @@ struct ManyClassPass {
     }
 };
 
-// `weights` are not looked at if samples are counted.
+// `weights` are not used if samples are counted.
 struct LabelledData {
     std::span<const std::uint16_t> labels;
     std::span<const double> weights;
@@ -340,7 +340,8 @@ struct ManyClassKernel : KernelDefaults {
 
     explicit ManyClassKernel(const LabelledData& data) : data_(data), local_class_(data.classes) {}
 
-    // Weights, and the classes that occur in the subset, numbered from zero; the others would only cost time.
+    // Reads weights, and numbers the classes that occur in the subset from zero; the others would only cost
+    // time.
     bool read(const Subset& subset) {
         constexpr std::uint16_t unseen = 0xffff;
         std::fill(local_class_.begin(), local_class_.end(), unseen);
@@ -375,7 +376,7 @@ struct ManyClassKernel : KernelDefaults {
         std::vector<Run>& all_runs = samples_.runs;
         block.first_run = all_runs.size();
         if (start.size() <= 64) {
-            // Classes as bits: nothing to branch on for every sample.
+            // Classes as bits, so that there is no branch per sample.
             std::uint64_t present = 0;
             for (std::uint32_t k = begin; k < block.end; ++k) {
                 const std::uint32_t c = samples_.label[order[k]];
@@ -444,7 +445,7 @@ struct ManyClassKernel : KernelDefaults {
     }
 
  private:
-    // Correct samples out of n for a known number of errors that some split attains.
+    // The correct samples out of n if a known split makes `errors` errors.
     static Int correct(double n, double errors) {
         return errors < n ? static_cast<Int>(n - std::max(0.0, std::ceil(errors))) : Int{0};
     }
@@ -456,8 +457,8 @@ struct ManyClassKernel : KernelDefaults {
     std::vector<std::int64_t> totals_;  // of each class
     double total_ = 0;                  // weight of the subset
     ClassTable<Int> table_;
-    // For every side and lane: all samples, and the most correct ones so far, by a split or a leaf and by a
-    // leaf alone: tail(0).
+    // For every side and lane: the weight of all samples, and the most correct ones so far, by a split or a
+    // leaf, and by a leaf alone, which is tail(0).
     double weight_of_side_[2][lanes];
     alignas(pack_bytes) Int best_[2][lanes];
     Int leaf_[2][lanes];

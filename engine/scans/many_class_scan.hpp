@@ -13,8 +13,8 @@ namespace codt {
 std::unique_ptr<Scanner> make_many_class_scanner(std::span<const std::uint16_t> labels, std::uint32_t classes,
                                                  KernelPath path);
 
-// The scan for the weight of misclassified samples: `weights` has one per row, whole numbers (see
-// objectives/whole_units.hpp), and must outlive the scanner as well.
+// The scan for the weight of misclassified samples: `weights` holds one whole number per row (see
+// objectives/whole_units.hpp) and must outlive the scanner as well.
 std::unique_ptr<Scanner> make_weighted_many_class_scanner(std::span<const std::uint16_t> labels,
                                                           std::span<const double> weights,
                                                           std::uint32_t classes, KernelPath path);

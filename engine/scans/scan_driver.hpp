@@ -1,6 +1,6 @@
 // What all scans of many thresholds have in common (Scanner and BracketScanner): the driver keeps the blocks
-// of every feature, the streams and the buckets, and runs a kernel over them. A kernel knows one kind of
-// numbers; it has
+// of every feature, the streams and the buckets, and runs a kernel over them. A kernel is written for one
+// kind of numbers; it has
 //
 //     lanes                        how many thresholds it takes at once
 //     Block                        a BlockRange, and what a pass needs to know of the samples in it
@@ -9,7 +9,7 @@
 //     summarise(order, cell, begin, block)
 //                                  fills in the block of order[begin], order[begin + 1], ...; its own tables
 //                                  of the feature begin at `cell`
-//     nothing(), add(sums, id)     the sums of no sample, and one sample more
+//     nothing(), add(sums, id)     the sums over no samples; adds a sample to them
 //     rest(left, right)            the sums of the other side
 //     start(side, lane, n, sums, known)
 //                                  a side of a threshold has n samples with these sums; `known` is a loss
@@ -35,7 +35,7 @@
 
 namespace codt {
 
-// The samples from the end of the block before it on.
+// The samples from the end of the previous block to `end`.
 struct BlockRange {
     std::uint32_t end;
     std::uint32_t first_group;
@@ -49,7 +49,7 @@ struct Stream {
     const std::uint32_t* group_end;  // where its groups of equal values end
     const Block* blocks;
     std::uint32_t block_count;
-    std::size_t cell;  // where its part of a table with a place for every sample of every feature begins
+    std::size_t cell;  // where its part of a table with one place per sample and feature begins
 };
 
 // Walks the groups of a block from its first sample on: step(id) for every sample, boundary(k) behind each
@@ -67,10 +67,10 @@ CODT_INLINE void walk_groups(const Stream<Block>& stream, std::uint32_t begin, c
     }
 }
 
-// What most kernels need no word of their own for.
+// Defaults that suit most kernels.
 struct KernelDefaults {
     static constexpr std::uint32_t longest_block = block_size;
-    // What a pass looks up for a sample: its bucket (see lane_rows.hpp), unless a kernel wants more in it.
+    // What a pass looks up for a sample: its bucket (see lane_rows.hpp), to which a kernel may add more.
     static std::uint8_t code(std::uint32_t, std::size_t bucket) { return static_cast<std::uint8_t>(bucket); }
 };
 
@@ -97,7 +97,7 @@ class ScanDriver {
         return true;
     }
 
-    // Passes over all second features; values[side][j] is an objective known before. False if stopped.
+    // Passes over all second features; values[side][j] holds an objective known beforehand. False if stopped.
     bool run(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda,
              const double* const (&values)[2], StopCondition& stop) {
         const std::uint32_t size = subset_->size();

@@ -26,8 +26,8 @@ class Scanner {
     virtual std::uint32_t lanes() const = 0;
 
     // Makes `subset` the one that scan works on; it must stay alive and unchanged until the next call.
-    // Features are walked in the order of `feature_rank`: promising ones first make the bounds of the others'
-    // blocks bite.
+    // Features are walked in the order of `feature_rank`: with promising ones first, bounds rule out more
+    // blocks of the others.
     virtual void prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) = 0;
 
     // left[j], right[j]: the least loss, plus lambda if it takes a split, of a tree of depth at most one on
@@ -37,14 +37,14 @@ class Scanner {
                       double* right, StopCondition& stop) = 0;
 };
 
-// A scan with fewer digits, which gives bounds on the values of a Scanner: much faster where it exists.
+// A scan in lower precision that gives bounds on the values of a Scanner: much faster where it exists.
 class BracketScanner {
  public:
     virtual ~BracketScanner() = default;
 
     virtual std::uint32_t lanes() const = 0;
 
-    // As Scanner::prepare; false if this subset needs an exact scan.
+    // Like Scanner::prepare; false if this subset needs an exact scan.
     virtual bool prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) = 0;
 
     // Bounds on the values of one side for every threshold. `upper` holds what is known before.
@@ -53,7 +53,7 @@ class BracketScanner {
         double* upper;
     };
 
-    // Between the two bounds lie the values of Scanner::scan.
+    // The values of Scanner::scan lie between the two bounds.
     virtual bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda,
                       const Brackets (&sides)[2], StopCondition& stop) = 0;
 };

@@ -1,18 +1,18 @@
-// What the scans of squared errors share, in doubles (squared_error_scan.cpp) and with bounds on values
-// (squared_error_brackets.cpp): blocks whose samples are grouped by the sign of their targets, and the look
-// into a block.
+// What the scans of squared errors in doubles (squared_error_scan.cpp) and with bounds on values
+// (squared_error_brackets.cpp) have in common: blocks whose samples are grouped by the sign of their targets,
+// and the bounds that decide whether to walk a block.
 //
 // Splitting a side of n samples with mean m behind its first k samples, whose sum is s, lowers its squared
 // error by
 //
 //     n c^2 / (k (n - k)),   c = s - k m.
 //
-// A scan keeps the largest c^2 / (k (n - k)) so far as a ratio, so that a boundary can be told to be no
-// better without a division. Blocks (see blocks.hpp) are grouped by the sign of y. With P and N the sums of
+// A scan keeps the largest c^2 / (k (n - k)) so far as a ratio, so that a boundary that is no better can be
+// rejected without a division. Blocks (see blocks.hpp) are grouped by the sign of y. With P and N the sums of
 // the block's positive and negative targets on the side, s stays within [s0 - N, s0 + P] inside the block, k
 // between its values at the ends, and k (n - k) is at least its smaller end (box_room).
 //
-// Where this does not rule the block out, a sharper bound is asked (hexagon_room). No sample adds more to s
+// Where this does not rule the block out, a sharper bound is used (hexagon_room). No sample adds more to s
 // than the block's largest target, y+, and none takes away more than its least one, y- with its sign
 // reversed. So inside the block (k, s) stays in the hexagon of
 //
@@ -37,7 +37,7 @@
 
 namespace codt {
 
-// `Value` is the type of targets: double, or whole numbers, whose quotients are floats then.
+// `Value` is the type of targets: double, or an integer type, whose quotients are floats.
 template <class Value>
 struct SignedBlock : BlockRange {
     using Quotient = std::conditional_t<std::is_same_v<Value, double>, double, float>;
@@ -47,8 +47,8 @@ struct SignedBlock : BlockRange {
     Quotient per_rise, per_fall;  // 1 / y+ and 1 / y-, zero where there is none
 };
 
-// What n samples in one leaf lose, given the sums of their targets and squares; and what the best tree of
-// depth at most one loses where a split gains so much.
+// The loss of n samples in one leaf, given the sums of their targets and squares; and the loss of the best
+// tree of depth at most one, given the gain of its split.
 inline double leaf_error(double n, double sum, double squares) {
     return std::max(0.0, squares - sum * sum / n);
 }
@@ -56,7 +56,7 @@ inline double best_value(double error, double gain, double lambda) {
     return std::min(error, std::max(0.0, error - gain) + lambda);
 }
 
-// Told by bits where the compiler would branch.
+// Computed from the bits, because the compiler would branch.
 inline std::uint32_t is_positive(std::int32_t y) {
     return static_cast<std::uint32_t>(-y) >> 31U;
 }
@@ -75,15 +75,15 @@ template <class Value>
 class SignedSamples : public KernelDefaults {
  public:
     using Block = SignedBlock<Value>;
-    // Doubles stand in a row in the order of `grouped`, as many samples do not fit a cache. With 32 bits that
-    // gains nothing.
+    // Doubles are stored again in the order of `grouped`, because many samples do not fit the cache. With 32
+    // bits that gains nothing.
     static constexpr bool in_a_row = std::is_same_v<Value, double>;
 
     // `y` has a target for every row of the data set.
     explicit SignedSamples(std::span<const double> y) : y_(y) {}
 
-    // Calls take(id, y) for all samples. Targets are less the subset's mean: sums stay small and lose few
-    // digits.
+    // Calls take(id, y) for all samples. The subset's mean is subtracted from the targets, so that sums stay
+    // small and lose few digits.
     template <class Take>
     void read_targets(const Subset& subset, const Take& take) {
         const std::size_t cells = static_cast<std::size_t>(subset.size()) * subset.features();
@@ -104,7 +104,7 @@ class SignedSamples : public KernelDefaults {
         std::uint32_t back = block.end;
         Value positive = 0, negative = 0, largest = 0, least = 0;
         for (std::uint32_t p = begin; p < block.end; ++p) {
-            // Both places are free, so both are written: there is nothing to branch on.
+            // Both places are free, so both are written: no branch is needed.
             const std::uint32_t id = order[p];
             const Value y = target[id];
             grouped[front] = grouped[back - 1] = id;
@@ -154,7 +154,7 @@ CODT_INLINE Register larger(const Register& a, const Register& b) {
     return a > b ? a : b;
 }
 
-// A pass over a stream. `Numbers` knows in which numbers:
+// A pass over a stream. `Numbers` defines the arithmetic:
 //
 //     Sum, Counts          packs of sums, and of the samples of a block
 //     add(sum, bucket, y), subtract(sum, bucket, y), count(counts, bucket)
@@ -180,8 +180,8 @@ struct SquaredErrorPass {
 
     CODT_INLINE static Register real(const Whole& a) { return __builtin_convertvector(a, Register); }
 
-    // Takes the boundary behind `passed` samples with sum `total`, of which `count` with sum `sum` are left,
-    // for one side or both.
+    // Takes the boundary behind `passed` samples with sum `total`, of which `count` with sum `sum` are on the
+    // left side, for one side or both.
     template <bool Left, bool Right>
     CODT_INLINE void offer(const Sum& sum, const Sum& count, Value total, Value passed) {
         Room room;
@@ -199,7 +199,7 @@ struct SquaredErrorPass {
         }
     }
 
-    // A block with what lies before it, and in it on the left side: s0, k0, P, N and k1.
+    // A block with the sums before it, and inside it on the left side: s0, k0, P, N and k1.
     struct Counted {
         const Block* block;
         std::uint32_t begin;
@@ -218,7 +218,7 @@ struct SquaredErrorPass {
             return sum;
         }
         CODT_INLINE Value end_total() const { return total + (block->positive - block->negative); }
-        // Goes on behind the block.
+        // Moves on past the block.
         CODT_INLINE void go_on(const Sum& sum, Value all) {
             s = sum;
             k = next;
@@ -298,7 +298,7 @@ struct SquaredErrorPass {
         return a <= b ? result : one;
     }
 
-    // Whether one of a block's boundaries might beat the best, at a first glance.
+    // Whether one of a block's boundaries might beat the best, by the cheaper bound.
     CODT_INLINE bool is_doubtful(const Counted& in) const {
         Room room;
         for (std::size_t i = 0; i < Sum::registers; ++i)

@@ -1,10 +1,10 @@
-// The scan of squared_error_scan.cpp in half the bits. Most thresholds are only to be ruled out, and for that
-// a value between two bounds is as good as the exact one.
+// The scan of squared_error_scan.cpp in half the bits. Most thresholds only have to be ruled out, and for
+// that a lower and an upper bound on the value suffice.
 //
 // Targets less the subset's mean are rounded to whole numbers, in units that keep the sum of their absolute
-// values at 2^30, so that 32-bit sums of them are exact in any order. What is formed of such sums, c and
-// k (n - k), is formed in 32-bit floats. Two errors come together for a side of n samples whose absolute
-// rounded targets sum to A, with u = 2^-24 the rounding of a float:
+// values at 2^30, so that 32-bit sums of them are exact in any order. The terms formed from such sums, c and
+// k (n - k), are 32-bit floats. Two errors add up for a side of n samples whose absolute rounded targets sum
+// to A, with u = 2^-24 the rounding of a float:
 //
 //   - rounding the targets, each by at most 1/2 (and a hair for the rounding of doubles), moves
 //     c = s - (k/n) s_n by at most k (n - k) / n <= n / 4;
@@ -12,13 +12,14 @@
 //     corners below and subtracting takes less than 16 u A.
 //
 // So c is known up to the side's `slack`, the sum of both. k (n - k) is known up to a factor of 1 + 2 u where
-// k is a whole number, and nowhere below n - 1 where the boundary splits the side. A best ratio
-// c^2 / (k (n - k)) is kept from above, with |c| + slack, and from below, with |c| - slack; both are widened
-// by 16 u for the roundings of products and the quotient. A boundary is looked at only where
-// (|c| + slack)^2 passes the ratio from above times k (n - k).
+// k is a whole number, and is at least n - 1 where the boundary splits the side. A best ratio c^2 / (k (n -
+// k)) is kept from above, with |c| + slack, and from below, with |c| - slack; both are widened by 16 u for
+// the roundings of products and the quotient. A boundary is evaluated only where (|c| + slack)^2 exceeds the
+// upper ratio times k (n - k).
 //
-// Blocks are ruled out by the two bounds of squared_error_blocks.hpp, the slack added to the reach. In the
-// hexagon k is no whole number: it is off by up to 5 u n, so that k (n - k) is off by less than 16 u n^2.
+// Blocks are ruled out by the two bounds of squared_error_blocks.hpp, with the slack added to the reach. In
+// the hexagon k is not a whole number: it is off by up to 5 u n, so that k (n - k) is off by less than 16 u
+// n^2.
 #include "scans/squared_error_scan.hpp"
 
 #include <algorithm>
@@ -36,7 +37,7 @@ namespace {
 constexpr std::uint32_t lanes_of_floats = lane_count<float>;
 constexpr float blur = 0x1p-20F;  // 16 u
 
-// Whole numbers up to here are exact in floats, and rounding so many targets is still small.
+// Whole numbers up to this are exact in floats, and the rounding of this many targets is still small.
 constexpr std::uint32_t most_samples = 1U << 20U;
 constexpr double sum_of_targets = 0x1p30;
 
@@ -67,7 +68,7 @@ struct BracketSide {
         upper.load(side.upper);
         lower.load(side.lower);
         for (std::size_t i = 0; i < Pack::registers; ++i) {
-            // Half a sample where there is nothing to split.
+            // Half a sample if there is nothing to split.
             least.r[i] = larger<Register>(count.r[i] - 1.0F, Register{} + 0.5F);
             filter.r[i] = upper.r[i] * (1 - blur);
         }
@@ -126,7 +127,7 @@ struct RoundedNumbers {
 
 struct BracketKernel : SignedSamples<std::int32_t> {
     static constexpr std::uint32_t lanes = lanes_of_floats;
-    // Sums of a block cost half of what they do elsewhere.
+    // Shorter than in other scans, because summing a block costs half as much.
     static constexpr std::uint32_t longest_block = 48;
     struct Sums {
         double y = 0, squares = 0;
@@ -135,7 +136,7 @@ struct BracketKernel : SignedSamples<std::int32_t> {
 
     using SignedSamples::SignedSamples;
 
-    // Targets as they are and as whole numbers; false if these do not exist.
+    // Reads the targets as they are and as whole numbers; false if they cannot be rounded to these.
     bool read(const Subset& subset) {
         if (subset.size() > most_samples) return false;
         original_.resize(subset.size());
@@ -177,7 +178,7 @@ struct BracketKernel : SignedSamples<std::int32_t> {
         side.upper[lane] = static_cast<float>(std::max(0.0, ratio * (unit_ * unit_) * (1 + 1e-6)));
         side.lower[lane] = 0;
     }
-    // Nothing beats so much.
+    // Nothing beats a ratio this large.
     void pad(std::size_t lane) {
         for (SideLanes& side : sides_) {
             side.count[lane] = side.mean[lane] = side.slack[lane] = side.lower[lane] = 0;
@@ -193,7 +194,8 @@ struct BracketKernel : SignedSamples<std::int32_t> {
         lower = std::min(upper, value(side.upper[lane]));
     }
 
-    // Blocks are counted some at a time before any of them is walked: their ends make good ratios.
+    // This many blocks are counted before any of them is walked: the boundaries at their ends give good
+    // ratios.
     static constexpr std::uint32_t ahead = 32;
 
     template <std::size_t Bytes>
@@ -228,7 +230,7 @@ struct BracketKernel : SignedSamples<std::int32_t> {
     }
 
  private:
-    double unit_ = 1;               // rounded targets by targets
+    double unit_ = 1;               // rounded targets per target
     std::vector<double> original_;  // targets before rounding
     Sums all_;
     SideLanes sides_[2];

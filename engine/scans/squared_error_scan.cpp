@@ -1,7 +1,7 @@
 // Lanes over thresholds for the squared error, in doubles; the derivation is in squared_error_blocks.hpp. The
 // largest ratio c^2 / (k (n - k)) so far is g; a boundary beats it if c^2 > g k (n - k), so the loop divides
-// only where a lane improves. A block is only added up while no lane on either side can improve in it. Where
-// one might, the sharper bound tells which sides have to be walked.
+// only where a lane improves. While no lane on either side can improve inside a block, its samples are only
+// summed up. Where one might, the sharper bound decides which sides have to be walked.
 #include "scans/squared_error_scan.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace codt {
 
 namespace {
 
-// Two registers' worth of lanes on the widest path: a chain of additions alone would leave it half idle.
+// Two registers of lanes on the widest path: a single chain of additions would leave it half idle.
 constexpr std::size_t total_bytes = 2 * pack_bytes;
 constexpr std::uint32_t lanes_of_doubles = total_bytes / sizeof(double);
 
@@ -38,7 +38,7 @@ struct ExactSide {
     }
 
     // c^2 and k (n - k) where k samples with sum s lie before the boundary. At k = 0 and k = n nothing is
-    // split and c is zero up to rounding: half a sample keeps the ratio harmless there.
+    // split and c is zero up to rounding: using half a sample there keeps the ratio harmless.
     CODT_INLINE void terms(std::size_t i, const Register& s, const Register& k, Register& top,
                            Register& bottom) const {
         const Register c = s - k * mean.r[i];
@@ -56,7 +56,7 @@ struct ExactSide {
         ratio.r[i] = larger<Register>(ratio.r[i], top / bottom);
     }
 
-    // Bounds are rounded numbers: a hair is added so that they never hide a better boundary.
+    // Bounds are rounded: this factor makes sure that they never hide a better boundary.
     static constexpr double hair = 1.0 + 1e-9;
 
     CODT_INLINE Register box_room(std::size_t i, const Register& reach, const Register& bottom) const {
@@ -71,7 +71,7 @@ template <std::size_t Bytes>
 struct Doubles {
     using Side = ExactSide<Bytes>;
     using Sum = typename Side::Pack;
-    // Samples of a block are counted in half the bytes.
+    // Samples of a block are counted in registers of half the size.
     using Counts = Pack<std::int32_t, Bytes / 2, total_bytes / 2>;
     static constexpr LaneRows<double, lanes_of_doubles> ones{1.0};
     static constexpr LaneRows<std::int32_t, lanes_of_doubles> whole_ones{1};

@@ -1,21 +1,21 @@
 // A walk over the order of a second feature keeps, for every threshold of the root feature (a lane), the
-// tuple of the left side's samples so far. Both sides' samples so far are the same in all lanes, so that one
-// table of prefixes serves all four leaves of a boundary: with p the prefix of the left side, a that of all
-// samples, L and T the whole of the left side and of all,
+// tuple of the left side's samples so far. The samples of both sides together are the same in all lanes, so
+// one table of prefixes serves all four leaves of a boundary: with p the prefix sum of the left side and a
+// that of all samples, L and T the total of the left side and of all samples,
 //
 //     left side:  p and L - p        right side:  a - p and (T - L) - (a - p)
 //
 // Blocks (see blocks.hpp): losses are not negative and those of fewer samples are not larger, so at no
-// boundary inside a block a side loses less than its first leaf does where the block begins, and its second
-// one where it ends. Only where that is less than the best in some lane is the block walked.
+// boundary inside a block does a side lose less than its first leaf where the block begins plus its second
+// leaf where it ends. The block is walked only where that is less than the best in some lane.
 //
-// Where leaves must hold enough (rules/leaf_limits.hpp), what they hold, a number of samples and perhaps
-// a weight, are further entries of the tuple: a boundary counts in the lanes in which both leaves have
+// Where leaves must hold enough (rules/leaf_limits.hpp), what they hold (a number of samples, perhaps a
+// weight) is added as further entries of the tuple: a boundary counts in the lanes in which both leaves have
 // enough.
 //
-// Weights and costs are whole numbers, so integers hold them: of 16 bits where every number that a pass forms
-// is below the largest one, which stands for "none", else of 32; else 64-bit floats do. That makes 32, 16 or
-// 8 thresholds at once. Squared errors are sums of floats always.
+// Weights and costs are whole numbers, so they are held in integers: of 16 bits if every number that a pass
+// forms is below the largest one, which stands for "none", else of 32; if neither suffices, in 64-bit floats.
+// That makes 32, 16 or 8 thresholds at once. Squared errors are always sums of floats.
 #include "scans/tuple_scan.hpp"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ struct alignas(pack_bytes) Entry {
     Number lane[lane_count<Number>];
 };
 
-// The samples so far: p of the left side and a of both.
+// The sums over the samples so far: p on the left side, a on both.
 template <class Number>
 struct Prefix {
     Entry<Number>* left;
@@ -47,7 +47,7 @@ struct Prefix {
 template <class Number>
 struct Work {
     std::uint32_t width = 0;                       // entries of a tuple
-    std::uint32_t held = 0;                        // further entries: what leaves must hold enough of
+    std::uint32_t held = 0;                        // further entries, of which leaves must hold enough
     std::vector<Number> values;                    // of each id
     std::vector<std::uint32_t> columns;            // of each id, if it has one entry
     std::vector<Number> loads;                     // of each id: its further entries
@@ -146,7 +146,7 @@ struct TuplePass {
         }
     }
 
-    // The entry c of the four leaves.
+    // Entry c of the four leaves.
     CODT_INLINE void entries_of(const Prefix& prefix, std::size_t c, P (&entries)[4]) {
         P left_total;
         left_total.load(work.left_total[c].lane);
@@ -339,12 +339,12 @@ struct TupleKernel : KernelDefaults {
         if (side == 0)
             for (std::size_t c = 0; c < tuple.size(); ++c)
                 work_.left_total[c].lane[lane] = static_cast<Number>(tuple[c]);
-        // A side that cannot be split must not ask for a walk: nothing else would ever end its walks.
+        // A side that cannot be split must never ask for a walk, because it would ask again in every block.
         divisible_[side][lane] = enough_for_two(tuple);
         work_.best[side].lane[lane] = divisible_[side][lane] ? not_below(known) : Number{0};
         leaf_[side][lane] = loss(tuple);
     }
-    // No loss is below zero.
+    // No loss is below zero, so a lane whose best is zero never asks for a walk.
     void pad(std::size_t lane) {
         for (std::size_t c = 0; c < total_.size(); ++c) work_.left_total[c].lane[lane] = work_.total[c];
         work_.best[0].lane[lane] = work_.best[1].lane[lane] = Number{0};
@@ -362,7 +362,8 @@ struct TupleKernel : KernelDefaults {
     }
 
  private:
-    // The least number that is not below a bound. Losses are whole if numbers are, and below the largest one.
+    // The least number that is not below a bound. Losses of whole numbers are whole, and below the largest
+    // number.
     static Number not_below(double bound) {
         if constexpr (std::is_integral_v<Number>) {
             constexpr double largest = none<Number>;
@@ -409,9 +410,9 @@ struct TupleKernelOf {
     using Kernel = TupleKernel<Loss, Limited, Number>;
 };
 
-// The largest number that a pass over the subset forms. Losses of two leaves together are not above that of
-// their samples in one leaf, which is not above the sum of any of the entries that it is the least of, or of
-// all entries.
+// The largest number that a pass over the subset forms. Two leaves together lose no more than one leaf with
+// all their samples, and that loss is at most any of the entries that it is the least of, or the sum of all
+// entries.
 double largest_number(const TupleData& data, const LeafLimits& limits, const Subset& subset) {
     std::vector<double> total(data.columns.empty() ? data.width : 1, 0.0);
     for (const std::uint32_t row : subset.samples())

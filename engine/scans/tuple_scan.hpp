@@ -22,9 +22,9 @@ enum class TupleLoss {
 struct TupleData {
     TupleLoss loss;
     std::uint32_t width;                     // entries of a tuple
-    std::span<const double> values;          // rows x width; with `columns`, one a row
+    std::span<const double> values;          // rows x width; with `columns`, one per row
     std::span<const std::uint16_t> columns;  // which entry of its tuple is not zero; for all_but_largest only
-    std::shared_ptr<const std::vector<double>> own_values = {};  // of `values`, for the scanner to keep
+    std::shared_ptr<const std::vector<double>> own_values = {};  // owns `values`, if set
 };
 
 // The spans and the limits must outlive the scanner.

@@ -19,8 +19,8 @@ struct alignas(pack_bytes) TwoClassSides {
     Int low[2][lanes], high[2][lanes];
     std::int64_t count[2][2][lanes];  // of a side and class
 
-    // A boundary behind the last sample is a leaf, so zero and the side's whole sum are extremes; and so is
-    // what it takes to reach `known`, a number of errors that some split attains.
+    // A boundary behind the last sample is a leaf, so zero and the side's total are extremes from the start;
+    // and so is the sum that gives `known`, a number of errors that some split attains.
     void start(std::size_t side, std::size_t lane, std::int64_t n0, std::int64_t n1, double known) {
         count[side][0][lane] = n0;
         count[side][1][lane] = n1;
@@ -35,7 +35,7 @@ struct alignas(pack_bytes) TwoClassSides {
         high[side][lane] = static_cast<Int>(most);
     }
 
-    // A lane that has all samples on its left cannot pass the extremes of no error at all.
+    // A lane with all samples on its left cannot pass the extremes that stand for no errors at all.
     void pad(std::size_t lane, std::int64_t n0, std::int64_t n1) {
         start(0, lane, n0, n1, 0);
         start(1, lane, 0, 0, 0);
@@ -52,9 +52,9 @@ struct alignas(pack_bytes) TwoClassSides {
 // A pass over a stream. `Samples` knows what a sample and a block count:
 //
 //     step(id, sum, total)              adds a sample to d and to both sides' total
-//     count(begin, block, ones, zeros)  the samples of a block left of each threshold, of class 1 and of
-//     class 0 ones(begin, block), zeros(begin, block)
-//                                       the same on both sides together
+//     count(begin, block, ones, zeros)  a block's samples of each class left of each threshold
+//     ones(begin, block), zeros(begin, block)
+//                                       a block's samples of each class on both sides together
 template <class Int, std::size_t Bytes>
 struct TwoClassPass {
     using P = Pack<Int, Bytes>;

@@ -32,7 +32,7 @@ struct alignas(pack_bytes) CodeRows {
     static constexpr std::uint32_t lanes = lane_count<Int>;
     static_assert(lanes < class_bit);
 
-    std::uint8_t count[2 * class_bit][2 * lanes];  // one in its lanes: of the first half for class 1
+    std::uint8_t count[2 * class_bit][2 * lanes];  // one in its lanes, in the first half for class 1
     Int step[2 * class_bit][lanes];                // 1 or -1 in its lanes
 
     constexpr CodeRows() : count{}, step{} {

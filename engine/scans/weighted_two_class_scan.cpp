@@ -1,7 +1,6 @@
-// The scan of two_class_scan.cpp, which has the derivation, with weights instead of ones: a sample of weight
-// w counts as w samples. Weights are whole numbers, so integers hold them: of 16 bits where the weight of all
-// samples of the subset fits, else of 32, else of 64 (any weights there are), with 32, 16 or 8 thresholds at
-// once.
+// The scan of two_class_scan.cpp, which has the derivation, with weights: a sample of weight w counts as w
+// samples. Weights are whole numbers, so they are held in integers: of 16 bits if the total weight of the
+// subset fits, else of 32, else of 64, which always suffice, with 32, 16 or 8 thresholds at once.
 #include "scans/weighted_two_class_scan.hpp"
 
 #include <cstdlib>
@@ -90,7 +89,7 @@ struct WeightedTwoClassKernel : KernelDefaults {
         static constexpr LaneRows<Int, lanes> mask{-1};
 
         const std::uint32_t* grouped;  // the ids of each block, those of class 1 first
-        const Int* weights;            // of each id: above zero for class 1, below for class 0
+        const Int* weights;            // of each id: positive for class 1, negative for class 0
         const std::uint8_t* bucket;
 
         CODT_INLINE static Int ones(std::uint32_t, const Block& block) { return block.ones; }

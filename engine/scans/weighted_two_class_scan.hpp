@@ -9,12 +9,12 @@
 
 namespace codt {
 
-// Two classes with any costs are two classes with weights: the cheaper prediction is a sample's class, the
-// difference of the costs its weight, and the lower of the two is lost in any case.
+// Two classes with any costs are two classes with weights: a sample's class is its cheaper prediction, its
+// weight is the difference of the costs, and the lower cost is unavoidable.
 struct TwoClassWeights {
     std::span<const std::uint16_t> labels;  // 0 or 1 per row of the data set
     std::span<const double> weights;        // whole numbers, see objectives/whole_units.hpp
-    std::span<const double> unavoidable;    // the same; empty if nothing is
+    std::span<const double> unavoidable;    // whole numbers in the same unit; empty if all are zero
 };
 
 // The spans must outlive the scanner.

@@ -1,6 +1,6 @@
 // BackPropagate (paper, Definition "Back-propagate" and appendix "Back-Propagation"): after an expansion the
-// new incumbents and bounds are carried from the node to the root, and on the way every node prunes what they
-// rule out.
+// new incumbents and bounds are passed up from the node to the root, and every node on the way prunes what
+// they rule out.
 #include <algorithm>
 
 #include "common/check.hpp"
@@ -19,15 +19,15 @@ void Search::back_propagate(OrNode* node) {
         branch.expansions = node->expansions;
         branch.heuristic = node->children.min_heuristic();
         if (node->complete) bury(parent, slot, node->parent_side);
-        // There may be something to select below again.
+        // There may be something below to select again.
         if (parent.children.held(slot)) parent.children.release(slot);
         update(parent, slot);
         node = &parent;
     }
 }
 
-// The AND node at `slot` has changed: its bounds, its neighbours' bounds, the incumbent, the node's own
-// bound.
+// Updates everything that depends on the AND node at `slot`: its bounds, its neighbours' bounds, the
+// incumbent, the node's own bound.
 void Search::update(OrNode& node, Slot slot) {
     AndNode& and_node = node.and_node(slot);
     Branch& left = and_node.sides[0];
@@ -56,8 +56,8 @@ void Search::close_and_node(OrNode& node, Slot slot) {
     node.release_and_node(index);
 }
 
-// The node behind one side of an AND node has served its purpose; what is known of its features has not. One
-// in which expansions are under way stays until they have ended.
+// Removes the node of one side of an AND node, but keeps what is known of its features. A node with
+// expansions under way stays until they have ended.
 void Search::bury(OrNode& parent, Slot slot, int side) {
     std::unique_ptr<OrNode> node = std::move(parent.and_node(slot).sides[side].node);
     if (shares_feature_bounds(parent)) {

@@ -2,8 +2,8 @@
 // of it on both sides. Subproblems of a terminal case are solved on the spot; the others become OR nodes.
 //
 // An expansion has a beginning and an end, which change the search tree, and between them make_branches,
-// which only reads the node's data and can run on many threads at once. One that is stopped in between is
-// taken back.
+// which only reads the node's data and can run on many threads at once. An expansion that is stopped in
+// between is undone.
 #include <algorithm>
 
 #include "bounds/lower_bounds.hpp"
@@ -80,20 +80,20 @@ void Search::cancel(const Job& job) {
     OrNode& node = *job.node;
     node.release_and_node(node.children[job.slot].and_node);
     node.children.retract(job.slot);
-    // There is something to select below these again.
+    // The nodes above have something to select below them again.
     for (OrNode* above = &node; above->parent; above = above->parent)
         if (above->parent->children.held(above->parent_slot))
             above->parent->children.release(above->parent_slot);
 }
 
-// Whether what is known of the features of the sides of a node's splits holds for their neighbours (see
-// FeatureBounds): all trees are allowed. Sides of depth one are solved at once.
+// Whether feature bounds of the sides of a node's splits hold for their neighbours (see FeatureBounds): only
+// if all trees are allowed. Sides of depth one need none, because they are solved at once.
 bool Search::shares_feature_bounds(const OrNode& node) const {
     return node.budget.depth > 2 && !node.budget.limited() && settings_.rules.free() &&
            settings_.bounds.neighborhood;
 }
 
-// Where memory is short, nodes need it more.
+// Unless memory is short: nodes need it more.
 void Search::keep_feature_bounds(OrNode& node, Slot slot, int side, FeatureBounds::Lower lower) {
     const std::int64_t limit = options_.memory_limit;
     if (limit != no_memory_limit && memory_.used() - fixed_memory_ > (limit - fixed_memory_) / 8) return;
@@ -106,8 +106,8 @@ bool Search::make_branches(const Job& job, Worker& worker, AndNode& result, Stop
     if (node.budget.depth == 1 || (node.budget.depth == 2 && options_.terminal == Terminal::left_right))
         return solve_sides(job, worker, result, stop);
 
-    // Sides within the terminal case are solved on the spot. Those of depth one are whatever it is, but for
-    // the case of leaves: only a limit on leaves makes them here.
+    // Sides within the terminal case are solved on the spot. So are sides of depth one, which only a limit on
+    // leaves makes here, unless the terminal case is `leaf`.
     const std::uint32_t deepest = terminal_depth(options_.terminal);
     const std::uint32_t size = node.subset.group_end(job.feature)[job.threshold];
     const Budget budgets[2] = {node.budget.of_side(0, job.left_leaves).on(size),
@@ -135,7 +135,7 @@ bool Search::make_branches(const Job& job, Worker& worker, AndNode& result, Stop
             budgets[side].depth == 0 ? leave(subset, branch) : solve_stump(subset, branch);
             continue;
         }
-        // What is known of the other side: for the right one, all that the left one's solution says.
+        // A lower bound on the other side; the left side is already solved when the right one is.
         const double other = side == 0 ? job.lower[1] : result.sides[0].lower.allowed;
         const DepthTwoSolver::Limits limits{job.lower[side], job.relaxed - other, job.feature_lower[side],
                                             false};
@@ -144,7 +144,7 @@ bool Search::make_branches(const Job& job, Worker& worker, AndNode& result, Stop
         take(side);
         if (shares_feature_bounds(node)) branch.feature_lower = worker.depth_two.feature_lower();
     }
-    // Where this may become a better tree for the node, its sides must be known exactly.
+    // Where this split may give the node a better tree, both sides must be known exactly.
     for (int side = 0; side < 2; ++side) {
         const double lower = settings_.lambda + result.sides[0].lower.allowed + result.sides[1].lower.allowed;
         if (found[side].exact() || lower >= job.incumbent) continue;
@@ -207,7 +207,7 @@ void Search::prepare_branch(Subset subset, const Budget& budget, double lower, B
     if (!node->complete) branch.node = std::move(node);
 }
 
-// Create-OR-Node: bounds and the order of the features, unless a leaf is the best tree already.
+// Create-OR-Node: bounds and the order of the features, unless a leaf is already known to be the best tree.
 void Search::prepare(OrNode& node) const {
     if (node.budget.depth == 0 || !node.subset.has_thresholds() ||
         node.leaf_loss <= settings_.lambda + settings_.tolerance) {
@@ -243,7 +243,7 @@ void Search::enroll(OrNode& node, std::span<const double> feature_lower) {
     node.memory.set(&memory_, node.bytes());
 }
 
-// False if it was stopped. Others may bring what they know meanwhile, and complete the root by it.
+// False if it was stopped. Meanwhile other threads may offer trees and bounds, which may complete the root.
 bool Search::solve_terminal_root(StopCondition& stop) {
     bool stopped = false;
     if (root_.budget.depth == 1) {

@@ -1,8 +1,7 @@
-// The door for knowledge from outside: trees, and lower bounds that other searches have proven. Any thread
-// may come to it at any time, before, between and during runs; the primal heuristics use it as well. What
-// takes time, the evaluation of a tree, is done outside the lock. What was offered stays where the search
-// begins again with other numbers (refine.cpp): the best tree is its incumbent, and the bound is kept in
-// reported units.
+// Knowledge from outside: trees, and lower bounds that other searches have proven. Any thread may offer it at
+// any time, before, between and during runs; the primal heuristics offer their trees here as well. The slow
+// part, evaluating a tree, is done outside the lock. What was offered survives a restart with other numbers
+// (refine.cpp): the best tree is the incumbent, and the bound is kept in reported units.
 #include "search/knowledge.hpp"
 
 #include <algorithm>
@@ -71,7 +70,7 @@ void expect_finite(double value, const char* name) {
 
 bool OutsideBound::reached_by(double objective, double own_tolerance) const {
     if (lower <= 0) return false;
-    // Sums in another order are off by a few of their last digits.
+    // Sums in another order may differ in their last few digits.
     constexpr double last_digits = 1e-14;
     const double slack = std::min(tolerance + own_tolerance, wanted_precision * objective);
     return objective <= lower * (1 + last_digits) + slack;
@@ -79,7 +78,7 @@ bool OutsideBound::reached_by(double objective, double own_tolerance) const {
 
 OutsideBound OutsideBound::rounded_up(double unit) const {
     const double count = lower / unit;
-    // What is meant to be a multiple may be a little above it.
+    // A value meant to be a multiple of the unit may be slightly above it.
     return {std::max(std::floor(count), std::ceil(count * (1 - wanted_precision))) * unit, tolerance};
 }
 
@@ -95,8 +94,8 @@ void Search::offer(const Solution& solution) {
         check_rules(solution, tree, *data_, rows, objective->unit(), settings, options_.rules);
         const double value = objective_of(*solution, *data_, rows, *objective, settings);
         lock.lock();
-        if (objective_ != objective) continue;  // it has begun again with other numbers
-        // Where numbers do not tell two trees apart, they must not lose the better one.
+        if (objective_ != objective) continue;  // the search has restarted with other numbers
+        // Where the search's numbers cannot tell two trees apart, the better one must still win.
         if (!complete_ && !tells_apart(root_.incumbent) && value >= root_.incumbent &&
             tree.objective(options_.penalty) < real_incumbent().objective)
             root_.solution = solution;
@@ -118,12 +117,12 @@ void Search::raise_lower_bound(double bound, double tolerance) {
     tell_run();
 }
 
-// A tree from outside or from a heuristic. Under the lock, as all that follows.
+// A tree from outside or from a heuristic. Needs the lock, as do all functions below.
 void Search::take(double objective, const Solution& solution) {
-    if (complete_) return;  // what seems to be better is so by rounding
+    if (complete_) return;  // it can only seem better, by rounding
     take_incumbent(objective, solution);
     root_.lower.allowed = std::min(root_.lower.allowed, root_.incumbent);
-    // A root that is complete all the same is waiting for other numbers.
+    // A root that is already complete is waiting for other numbers.
     if (!root_.complete && !failed_) {
         if (terminal_root())
             root_.complete = root_.lower.allowed >= root_.incumbent - settings_.tolerance;
@@ -139,19 +138,20 @@ void Search::take_incumbent(double objective, const Solution& solution) {
     root_.solution = solution;
 }
 
-// Makes what is new known, and ends a run that has nothing left to do.
+// Publishes the bounds, and ends a run that has nothing left to do.
 void Search::tell_run() {
     add_trace_point();
     if (root_.complete) end_run(RunStatus::optimal);
 }
 
-// What others have proven. Where nothing is rounded, all objectives are multiples of the unit.
+// The bound that others have proven; rounded up to a multiple of the unit where all objectives are exact
+// multiples.
 OutsideBound Search::outside_bound() const {
     return settings_.whole && margin() == 0 ? outside_.rounded_up(objective_->unit()) : outside_;
 }
 
-// Closes the root if its incumbent is as good as others have proven that a tree can be. There is no need for
-// better numbers then: it is so to the precision that is wanted.
+// Closes the root if its incumbent reaches the bound that others have proven. Better numbers (refine.cpp) are
+// not needed then: the bound is reached to the wanted precision.
 void Search::close_by_outside_bound() {
     if (outside_.lower <= 0 || complete_) return;
     const bool apart = tells_apart(root_.incumbent);

@@ -5,11 +5,11 @@ namespace codt {
 
 struct OutsideBound {
     double lower = 0;      // no tree has a lower objective; reported units
-    double tolerance = 0;  // what the search that has proven it takes for equal
+    double tolerance = 0;  // differences that the search which proved it treats as equal
 
-    // Whether a tree with this objective is proven to be optimal, as far as searches tell trees apart.
+    // Whether it proves a tree with this objective optimal, within the tolerances of the two searches.
     bool reached_by(double objective, double own_tolerance) const;
-    // What it means where all objectives are multiples of a unit.
+    // The bound that it implies where all objectives are multiples of `unit`.
     OutsideBound rounded_up(double unit) const;
 };
 

@@ -1,6 +1,6 @@
 // Nodes of the AND-OR search tree (paper, Definition "Search tree"). An OR node owns its data, its children
-// and, behind each expanded AND node, the OR nodes of the two sides that are not solved yet. A solved side is
-// only a number and a tree, so a node that is complete gives its memory back at once.
+// and, behind each expanded AND node, the OR nodes of the two sides that are not solved yet. Of a solved side
+// only its value and its tree are kept, so a node that is complete gives its memory back at once.
 #pragma once
 
 #include <algorithm>
@@ -55,10 +55,10 @@ struct OrNode {
     double leaf_loss = 0;
     Bound lower;
     double split_lower = 0;                                         // bound on every tree that splits
-    double split_cutoff = std::numeric_limits<double>::infinity();  // from here on splits are not allowed
+    double split_cutoff = std::numeric_limits<double>::infinity();  // at and above it splits are not allowed
     double incumbent = 0;  // objective of the best tree found for this node
     Solution solution;
-    // No value from here on improves the root (paper, Definition "Upper bound"), relaxed by what the
+    // No value at or above this improves the root (paper, Definition "Upper bound"), relaxed by what the
     // neighbouring thresholds can still gain from a higher bound (paper, "When to prune").
     double upper = std::numeric_limits<double>::infinity();
     std::uint64_t expansions = 0;
@@ -79,7 +79,7 @@ struct OrNode {
         return and_nodes[static_cast<std::size_t>(children[slot].and_node)];
     }
     std::int32_t add_and_node(AndNode node);
-    // Takes an AND node out; what was below it comes back.
+    // Removes an AND node and returns it, with everything below it.
     AndNode release_and_node(std::int32_t index);
     std::size_t bytes() const;
 };

@@ -1,4 +1,4 @@
-// What a search is about: the data and the objective, made of what comes from outside.
+// The problem that a search solves: the data and the objective, made from the caller's arrays and options.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,9 @@ struct Problem {
 };
 
 struct ProblemOptions {
-    // Equal rows become one row that counts as often, if they are so many that it pays, if the objective has
-    // a form for such rows and if no limit counts what leaves hold: the loss of every tree stays the same.
+    // Merges equal rows into one row with a weight, if there are enough of them to pay off, if the objective
+    // has a form for such rows and if there are no limits on what leaves hold. The loss of every tree stays
+    // the same.
     bool merge_rows = true;
     LeafLimits leaf_limits = {};
     std::int64_t memory_limit = no_memory_limit;  // bytes

@@ -13,12 +13,12 @@ namespace codt {
 
 namespace {
 
-// Memory is short when the search tree takes the first of these shares of its room, and no longer below the
-// second. Its room is what the data and the workspaces leave of the limit.
+// Memory is short once the search tree takes the first of these shares of its room, until it takes less than
+// the second. Its room is what the data and the workspaces leave of the memory limit.
 constexpr double short_of_memory = 0.85;
 constexpr double enough_memory = 0.70;
 
-// A primal heuristic's move may take this long at once, or its share of the time so far if that is more.
+// Bounds, in seconds, on the time that one move of the primal heuristics gets.
 constexpr double shortest_move = 0.005;
 constexpr double longest_move = 2.0;
 
@@ -80,7 +80,7 @@ void Search::run_once(StopCondition& stop) {
                 work(worker, outer ? *outer : own, own, outer != nullptr);
             } catch (const std::bad_alloc&) {
                 stop_keeping_blocks();
-                // Half a change of the search tree: its bounds hold, but it cannot go on.
+                // The search tree is left half changed: its bounds are valid, but the search cannot continue.
                 const Lock lock(mutex_);
                 failed_ = true;
                 end_run(RunStatus::memory_limit);
@@ -94,7 +94,7 @@ void Search::run_once(StopCondition& stop) {
         try {
             for (std::uint32_t i = 1; i < limits_.threads; ++i)
                 threads.emplace_back([&, i] { guarded(*workers_[i], nullptr); });
-        } catch (...) {  // no more threads to be had: go on with those there are
+        } catch (...) {  // no more threads available: continue with those started
             if (threads.empty() && limits_.threads == 1) throw;
         }
         guarded(*workers_[0], &stop);
@@ -118,8 +118,8 @@ void Search::run_terminal_root(StopCondition& stop) {
     end_run(status);
 }
 
-// One thread's turns of Alg. 1. The thread that leads looks after the caller's stop condition, `outer`; `own`
-// ends what any thread is doing when the run is over.
+// The loop of Alg. 1 on one thread. The leading thread checks the caller's stop condition, `outer`; `own`
+// ends the work of every thread when the run is over.
 void Search::work(Worker& worker, StopCondition& outer, StopCondition& own, bool leads) {
     Lock lock(mutex_);
     while (!stopping_) {
@@ -220,7 +220,7 @@ void Search::watch_memory() {
 bool Search::may_begin(const Selection& selection) const {
     if (options_.memory_limit == no_memory_limit) return true;
     const OrNode& node = *selection.node;
-    // The node's own table of children grows by three, and may be moved to twice its size.
+    // The node's own table of children grows by three, and may be reallocated at twice its size.
     std::size_t bytes = node.children.bytes() / 2 + 1024;
     if (node.budget.depth - 1 > terminal_depth(options_.terminal)) {
         const std::size_t cells = static_cast<std::size_t>(node.subset.size()) * node.subset.features();
@@ -231,7 +231,8 @@ bool Search::may_begin(const Selection& selection) const {
     return memory_.used() + static_cast<std::int64_t>(bytes) <= options_.memory_limit;
 }
 
-// One move of the primal heuristics, if it is their turn. Threads share their time.
+// One move of the primal heuristics, if it is their turn. Their share is one of the time of all threads
+// together.
 bool Search::improve(Worker& worker, StopCondition& own, Lock& lock) {
     if (!primal_ || primal_busy_) return false;
     const double due =
@@ -246,7 +247,7 @@ bool Search::improve(Worker& worker, StopCondition& own, Lock& lock) {
     std::exception_ptr error;
     try {
         found = primal_->step(incumbent, worker, own, seconds);
-    } catch (const std::bad_alloc&) {  // the search may still do without
+    } catch (const std::bad_alloc&) {  // the search may still succeed without it
         stop_keeping_blocks();
     } catch (...) {
         error = std::current_exception();

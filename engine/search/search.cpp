@@ -33,8 +33,8 @@ void Search::start(StopCondition* stop) {
         root_.order = order_features(*objective_, settings_.rules.leaves, root_.subset,
                                      options_.strategy.needs_discrepancy(), stop);
     if (options_.primal && root_.budget.depth >= 4) {
-        // Copies of parts of the data, and a search below one node: where that is much of the limit, there
-        // are none.
+        // Primal heuristics copy parts of the data and search below a node: they are left out where that
+        // would take much of the memory limit.
         const auto bytes = 3 * static_cast<std::int64_t>(
                                    Worker::bytes(root_.subset.size(), root_.subset.features(), *objective_));
         if (fixed_memory_ + bytes <= options_.memory_limit / 2) {
@@ -49,7 +49,7 @@ void Search::start(StopCondition* stop) {
     if (!root_.complete && !terminal_root()) enroll(root_);
 }
 
-// For the primal heuristics: searches on some of the rows, with what this one uses for subproblems.
+// For the primal heuristics: searches on some of the rows, with this search's settings for subproblems.
 SubtreeSearch Search::subtree_search() const {
     SearchOptions options = options_;
     options.strategy = options.depth_two_strategy = strategy_named("dfs-blossom");
@@ -71,8 +71,8 @@ SubtreeSearch Search::subtree_search() const {
     };
 }
 
-// The CART tree as incumbent. A root that is solved on the spot has no use for it, unless it is stopped. Not
-// under the lock, but for refine, before which it was grown.
+// The CART tree as incumbent. A root that is solved on the spot needs it only if that is stopped. Called
+// without the lock, except by refine, where the tree was grown before and nothing is left to do.
 void Search::start_greedy(StopCondition* stop) {
     if (!options_.greedy || greedy_started_) return;
     greedy_started_ = true;
@@ -116,7 +116,7 @@ FlatTree Search::tree() const {
             solution = real_incumbent().solution;
             upper = real_incumbent().objective;
         }
-        // Internal sums carry rounding errors of the order of the whole data's loss.
+        // Internal sums carry rounding errors proportional to the loss of a single leaf.
         slack = (1e-8 * root_.leaf_loss + 2 * margin()) * objective_->unit();
     }
     FlatTree tree = read_out(solution, *data_, *objective, settings);
@@ -131,8 +131,8 @@ bool Search::terminal_root() const {
     return root_.budget.depth > 0 && root_.budget.depth <= terminal_depth(options_.terminal);
 }
 
-// Makes the present bounds known. While the search goes on they may be off by rounding: what is reported
-// leaves room for that, so that it is valid and moves in one direction only.
+// Publishes the present bounds. During the search they may be off by rounding: the published ones leave room
+// for that, so that they are valid and move in one direction only.
 void Search::add_trace_point() {
     close_by_outside_bound();
     if (root_.complete && !settled_) {
@@ -148,9 +148,9 @@ void Search::add_trace_point() {
         upper = proven || options_.rules.min_decrease > 0 ? real_incumbent().objective
                                                           : (root_.incumbent + margin()) * unit;
     upper = std::min(upper, upper_bound_.load());
-    // A tree may seem to be better than was proven, by rounding: here, elsewhere or in other numbers.
+    // Rounding, here, in another search or in other numbers, may make a tree seem better than was proven possible.
     if (upper < lower_bound_ && upper >= (1 - wanted_precision) * lower_bound_) upper = lower_bound_;
-    // Until the search is complete the proof is not either, by however little.
+    // Until the search is complete, the lower bound stays below the upper one, by however little.
     lower = proven ? upper : std::max(std::min(lower, std::nextafter(upper, 0.0)), lower_bound_.load());
     lower = std::min(lower, upper);
     // In this order a reader on another thread never sees a lower bound above the upper one.

@@ -2,9 +2,9 @@
 // has a file of its own: select.cpp, expand.cpp, backpropagate.cpp; run.cpp is the loop.
 //
 // Threads share one search tree. Whatever touches it (selecting, the beginning and the end of an expansion,
-// back-propagation) holds the mutex; what takes time, the subproblems of an expansion, does not. An expansion
-// under way is in the tree already: as an AND node that is held, which no other thread selects and whose
-// bound counts. Trees and bounds from outside (knowledge.cpp) come under the mutex as well.
+// back-propagation) holds the mutex; the slow part, solving the subproblems of an expansion, does not. An
+// expansion under way is already in the tree, as an AND node that is held: no other thread selects it, and
+// its bound counts. Trees and bounds from outside (knowledge.cpp) come under the mutex as well.
 #pragma once
 
 #include <atomic>
@@ -55,13 +55,13 @@ struct SearchOptions {
     Strategy depth_two_strategy;
     Terminal terminal = Terminal::depth_two;
     bool greedy = true;  // start from the CART tree
-    bool primal = true;  // look for better trees beside the search (see primal/primal.hpp)
+    bool primal = true;  // look for better trees alongside the search (see primal/primal.hpp)
     BoundSwitches bounds;
     KernelChoice kernel;
     std::uint64_t seed = 0;
     bool log_expansions = false;
     std::int64_t memory_limit = no_memory_limit;  // bytes
-    // Settings of the search that this one is a part of, where a least decrease must mean the same in both.
+    // Settings of the search that this one is a part of, so that a least decrease means the same in both.
     const SearchSettings* whole_search = nullptr;
     bool refine = true;  // see Search::refine
 };
@@ -79,7 +79,7 @@ struct TracePoint {
     double lower, upper;
 };
 
-// One call of Expand, as it is logged on request: the splits from the root to the OR node, and the new one.
+// One call of Expand, logged on request: the splits from the root to the OR node, and the new one.
 struct ExpansionRecord {
     struct Step {
         Split split;
@@ -93,19 +93,20 @@ enum class RunStatus { optimal, time_limit, expansion_limit, gap_limit, memory_l
 
 class Search {
  public:
-    // `stop`, if given, ends the first look at the data with Stopped; the greedy start is then left out.
+    // `stop`, if given, ends the preparation of the root with Stopped; if only the greedy start is stopped,
+    // it is left out.
     Search(std::shared_ptr<const Dataset> data, std::shared_ptr<const Objective> objective,
            SearchOptions options, StopCondition* stop = nullptr);
-    // On some of the rows.
+    // A search on some of the rows.
     Search(std::shared_ptr<const Dataset> data, std::shared_ptr<const Objective> objective,
            SearchOptions options, Subset rows, StopCondition* stop = nullptr);
 
-    // Goes on until the root is complete, a limit is reached or the stop condition holds. Can be called
-    // again, but not after an exception (from a custom heuristic): the incumbent is then still there, the
-    // search is over.
+    // Runs until the root is complete, a limit is reached or the stop condition holds. Can be called again,
+    // but not after an exception (from a custom heuristic): the incumbent can still be read, but the search
+    // is over.
     RunStatus run(StopCondition& stop, const RunLimits& limits);
 
-    // Knowledge from outside (knowledge.cpp): at any time and from any thread, while the search runs too.
+    // Knowledge from outside (knowledge.cpp): at any time and from any thread, also while the search runs.
     //
     // Takes a tree as incumbent if it is better than the present one; its objective is computed from the
     // data. Throws if it is too large, breaks a rule for leaves or splits, or splits where the data have
@@ -113,12 +114,12 @@ class Search {
     void offer(const Solution& solution);
     // Takes a tree as incumbent whose objective on these rows (internal unit) is known.
     void offer(double objective, const Solution& solution);
-    // No tree has a lower objective than `bound` (reported units), as a search has proven that takes for
-    // equal what differs by no more than `tolerance`. Once the incumbent reaches the bound the search is
-    // complete. If the bound is wrong, the first tree that reaches it is called optimal.
+    // No tree has a lower objective than `bound` (reported units), as proven by a search that treats
+    // objectives within `tolerance` of each other as equal. Once the incumbent reaches the bound the search
+    // is complete. If the bound is wrong, the first tree that reaches it is called optimal.
     void raise_lower_bound(double bound, double tolerance);
 
-    // These can be read at any time and from any thread, while the search runs too.
+    // These can be read at any time and from any thread, also while the search runs.
     bool complete() const { return complete_; }
     double lower_bound() const { return lower_bound_; }
     double upper_bound() const { return upper_bound_; }
@@ -126,11 +127,12 @@ class Search {
     double tolerance() const { return tolerance_; }
     std::uint64_t expansions() const { return expansions_; }
     std::int64_t memory() const { return memory_.used(); }
-    // Times the order of the children fell back to dfs-prio for want of memory, and back again.
+    // How often the order of the children fell back to dfs-prio because memory was short, and how often it
+    // returned.
     std::uint64_t fallbacks() const { return fallbacks_; }
     std::uint64_t returns() const { return returns_; }
     std::vector<TracePoint> trace() const;
-    // The incumbent. Checks that its loss, computed from the tree alone, is the upper bound.
+    // The incumbent. Checks that its objective, computed from the tree alone, is the upper bound.
     FlatTree tree() const;
 
     // Only while the search does not run.
@@ -143,7 +145,7 @@ class Search {
     using Slot = Children::Slot;
     using Lock = std::unique_lock<OwnedMutex>;
 
-    // Counts the time of a run, or of the first look at the data.
+    // Counts the time of a run, or of the preparation of the root.
     class Stopwatch {
      public:
         explicit Stopwatch(Search& search) : search_(search) {
@@ -175,8 +177,8 @@ class Search {
         std::uint32_t feature = 0, threshold = 0;
         std::uint32_t left_leaves = Budget::any;
         double lower[2] = {0, 0};  // known bounds on the two sides
-        double relaxed = 0;        // from here on the sum of both sides does not matter
-        double incumbent = 0;      // the node's, with its penalty: from here on it need not be exact
+        double relaxed = 0;        // at and above it the sum of both sides does not matter
+        double incumbent = 0;      // the node's, with penalties: at and above it nothing need be exact
         FeatureBounds::Lower feature_lower[2];
     };
 
@@ -246,7 +248,7 @@ class Search {
     SearchOptions options_;
     SearchSettings settings_;
     Random random_;
-    MemoryAccount memory_;  // before the nodes, which take their share back at their end
+    MemoryAccount memory_;  // declared before the nodes, whose destructors use it
     OrNode root_;
     std::vector<std::unique_ptr<OrNode>> detached_;  // closed while expansions were under way in them
     std::vector<std::unique_ptr<Worker>> workers_;
@@ -255,11 +257,11 @@ class Search {
     std::vector<ExpansionRecord> log_;
     std::uint64_t last_id_ = 0;
     bool greedy_started_ = false;
-    // Once the root is complete: whether its numbers were examined, and better ones to begin again with, if
+    // Once the root is complete: whether its numbers were examined, and better ones to start again with, if
     // they were not good enough.
     bool settled_ = false;
     std::shared_ptr<const Objective> next_objective_;
-    double ceiling_ = std::numeric_limits<double>::infinity();  // what the numbers were made for
+    double ceiling_ = std::numeric_limits<double>::infinity();  // see better_numbers
     mutable KeptTree real_;                                     // see real_incumbent
     mutable Solution real_of_;
     OutsideBound outside_;
@@ -285,7 +287,7 @@ class Search {
     std::atomic<std::uint64_t> expansions_{0}, fallbacks_{0}, returns_{0};
 
     double seconds_before_ = 0;
-    std::optional<StopCondition::Clock::time_point> started_;  // the run, or the first look, under way
+    std::optional<StopCondition::Clock::time_point> started_;  // the run, or the preparation, under way
 };
 
 }  // namespace codt

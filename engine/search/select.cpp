@@ -1,7 +1,7 @@
 // Select (paper, Alg. 2): from the root down, the first child of an OR node by the strategy's priority, one
 // side of an AND node, until an interval of thresholds is reached. On the way down every node learns its
-// upper bound, and what can no longer improve the root is closed. Where all that is open is being worked on
-// by other threads, the AND node above is held until one of them is done.
+// upper bound, and what can no longer improve the root is closed. Where other threads are working on
+// everything that is open, the AND node above is held until one of them is done.
 #include "common/check.hpp"
 #include "search/search.hpp"
 
@@ -37,8 +37,7 @@ std::optional<Search::Selection> Search::select() {
             if (node->children.refresh(slot, cutoff)) continue;
             return Selection{node, slot, node->children.select_threshold(slot)};
         }
-        // An AND node is worth going on with until it prunes all of its neighbourhood (paper, "When to
-        // prune").
+        // An AND node is worth pursuing until it prunes all of its neighbourhood (paper, "When to prune").
         const double relaxed = cutoff + node->children.reach(slot);
         if (child.lower.allowed >= relaxed - settings_.tolerance) {
             close_and_node(*node, slot);
@@ -58,8 +57,8 @@ std::optional<Search::Selection> Search::select() {
     }
 }
 
-// For threads that have nothing else to do: an interval that was held because of a neighbour, the largest of
-// the topmost node that has one.
+// For threads that have nothing else to do: releases the largest interval that is held because of a
+// neighbour, in the topmost node that has one.
 bool Search::release_interval(OrNode& node) {
     const Slot interval = node.children.largest_held_interval();
     if (interval != Children::none) {
@@ -77,7 +76,7 @@ bool Search::release_interval(OrNode& node) {
     return false;
 }
 
-// -1 if other threads are at work on all that is left of both sides.
+// The side to descend into; -1 if other threads are working on everything that is left of both sides.
 int Search::select_side(const AndNode& node) {
     const Branch& left = node.sides[0];
     const Branch& right = node.sides[1];

@@ -1,5 +1,5 @@
-// Feature rank and split discrepancy (paper, "Limited discrepancy search"): where a feature stands among the
-// features by its best split's impurity, and a split among its feature's splits.
+// Feature rank and split discrepancy (paper, "Limited discrepancy search"): the rank of a feature by the
+// impurity of its best split, and of a split among the splits of its feature.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct FeatureOrder {
     bool splits = false;                                  // whether any feature can be split on
     std::uint32_t best_feature = 0, best_threshold = 0;   // the split of lowest impurity
     std::vector<std::uint32_t> rank;                      // per feature, zero-based
-    std::vector<std::uint32_t> threshold;                 // per feature, that of lowest impurity
+    std::vector<std::uint32_t> threshold;                 // per feature, the one of lowest impurity
     std::vector<std::vector<std::uint32_t>> discrepancy;  // per feature and threshold, if asked for
 
     // Bytes this object holds in memory.
@@ -26,8 +26,8 @@ struct FeatureOrder {
     }
 };
 
-// By splits whose sides keep to `limits`. `stop`, if given, is asked for every feature and ends it with
-// Stopped.
+// Considers only splits whose sides keep to `limits`. `stop`, if given, is checked for every feature and ends
+// the computation with Stopped.
 FeatureOrder order_features(const Objective& objective, const LeafLimits& limits, const Subset& subset,
                             bool with_discrepancy, StopCondition* stop = nullptr);
 

@@ -11,7 +11,7 @@ namespace {
 using enum Criterion;
 using Kind = Heuristic::Kind;
 
-// Turns the term behind it into a tie breaker (paper, table of BFS heuristics).
+// Makes the term it multiplies a tie breaker (paper, table of BFS heuristics).
 constexpr double epsilon = 1e-6;
 
 const std::vector<Criterion> contree_order{expanded, feature_rank, interval_size, interval_start};

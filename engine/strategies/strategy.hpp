@@ -64,10 +64,10 @@ double heuristic_value(const Heuristic& heuristic, const NodeState& state, doubl
 
 // The 18 strategies of the paper, in its order.
 const std::vector<Strategy>& strategy_registry();
-// The one of this name; throws if there is none.
+// The strategy of this name; throws if there is none.
 const Strategy& strategy_named(const std::string& name);
-// The order of the children of an OR node that opens few nodes, for want of memory: that of dfs-prio (paper,
-// appendix "Select").
+// The order of the children of an OR node when memory is short: that of dfs-prio, which opens few nodes
+// (paper, appendix "Select").
 const std::vector<Criterion>& memory_saving_order();
 
 // Names as users write them.

@@ -78,7 +78,7 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
     }
     children_.reset(settings_, strategy_, objective_, subset, *ranks, budget,
                     std::max(bound.split, limits.lower), random_);
-    // Whoever asks to see every incumbent needs its exact objective.
+    // A caller that follows every incumbent needs its exact objective.
     Evaluator& evaluator = begin(subset, *ranks, budget, leaf_loss, !progress);
     const auto known_lower = [&] {
         const double splits = std::min(children_.min_lower(), children_.closed_lower());
@@ -86,8 +86,8 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
     };
     while (!children_.empty() && children_.min_lower() < result.cutoff() - tolerance) {
         const Children::Slot slot = children_.top();
-        // What is known of the feature does not change the order: features are scanned by rank first, which
-        // brings good incumbents early.
+        // Known feature bounds do not change the order: features are scanned by rank, which finds good
+        // incumbents early.
         const double known = limits.feature_lower.empty() ? 0 : limits.feature_lower[children_[slot].feature];
         if (std::max(children_[slot].lower.allowed, known) >= result.cutoff() - tolerance) {
             children_.close(slot, known);
@@ -112,7 +112,7 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
                             ? result.lower.allowed
                             : std::max(result.lower.free, std::min(leaf_loss, children_.free_lower()));
     if (limits.exact && !result.exact() && (result.stopped || !confirm(subset, *ranks, result, stop))) {
-        // What was found is not known well enough.
+        // The best split found is not known precisely enough.
         result.upper = leaf_loss;
         result.splits = false;
         result.stopped = true;

@@ -2,11 +2,11 @@
 // depth budget two, in which an expansion solves both sides of a split at once (Solve-D1). One pass of the
 // scan takes many thresholds of a feature, so an expansion here evaluates a batch of them: the strategy
 // chooses the interval and with it the feature, and the batch is spread evenly over that feature's open
-// thresholds. With a scan of one lane it is the paper's loop, threshold by threshold.
+// thresholds. With a scan of one lane this is the paper's loop, threshold by threshold.
 //
-// Where the objective has a scan with bounds instead of values, the loop runs on these: from above they make
-// the incumbent, from below they prune. What is left in the end are the few splits whose lower bounds do not
-// reach the incumbent, most often the incumbent alone; these are evaluated exactly if they have to be.
+// Where the objective has a scan that gives bounds instead of values, the loop uses these: upper bounds make
+// the incumbent, lower bounds prune. In the end only a few splits have lower bounds that do not reach the
+// incumbent, most often the incumbent alone; these are evaluated exactly if necessary.
 #pragma once
 
 #include <cstdint>
@@ -31,18 +31,18 @@ class DepthTwoSolver {
     DepthTwoSolver& operator=(const DepthTwoSolver&) = delete;
 
     // Lower bounds already known for the subproblem, perhaps for its features as well (see FeatureBounds),
-    // and the value from which on its exact optimum does not matter (the paper's upper bound of a node).
+    // and the value at and above which its exact optimum does not matter (the paper's upper bound of a node).
     struct Limits {
         double lower = 0;
         double upper = std::numeric_limits<double>::infinity();
         std::span<const double> feature_lower = {};
-        bool exact = true;  // whether bounds on the objective of the best tree found do not suffice
+        bool exact = true;  // whether the objective of the best tree found must be exact
     };
 
     // Called with every new pair of bounds; only the root of a search of depth two wants it.
     using Progress = std::function<void(double lower, const DepthTwoResult& incumbent)>;
 
-    // Makes a result exact whose subset and stop condition are those of `solve`; false if stopped.
+    // Makes a result of `solve` on the same subset exact; false if stopped.
     bool confirm(const Subset& subset, const FeatureOrder& order, DepthTwoResult& result,
                  StopCondition& stop);
 
@@ -50,14 +50,14 @@ class DepthTwoSolver {
     DepthTwoResult solve(const Subset& subset, const FeatureOrder& order, std::uint32_t leaves,
                          const Limits& limits, StopCondition& stop, const Progress& progress = {});
 
-    // The two sides of one split, of all trees and of those whose leaves hold enough; false if stopped (the
-    // left/right terminal case). `id` names the subset: while it stays the same, the scan need not be
-    // prepared again.
+    // The left/right terminal case: solves the two sides of one split, among all trees and among those whose
+    // leaves hold enough; false if stopped. `id` identifies the subset: while it stays the same, the scan
+    // need not be prepared again.
     bool solve_split(const Subset& subset, const FeatureOrder& order, std::uint64_t id, std::uint32_t feature,
                      std::uint32_t threshold, double (&free)[2], double (&enough)[2], StopCondition& stop);
 
-    // Lower bounds by feature from the last solve, if it was not stopped; empty if it did not look at
-    // features.
+    // Lower bounds by feature from the last `solve`, if it was not stopped; empty if it did not scan any
+    // feature.
     const std::vector<double>& feature_lower() const { return feature_lower_; }
 
     const ScanCounters& counters() const { return counters_; }

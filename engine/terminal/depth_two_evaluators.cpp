@@ -126,7 +126,7 @@ bool LimitedEvaluator::expand(SplitBatch& batch, Children& children, DepthTwoRes
     return true;
 }
 
-// The splits whose free bound does not reach the cutoff, with leaves that hold enough.
+// Solves the splits whose free bound does not reach the cutoff, for trees whose leaves hold enough.
 bool LimitedEvaluator::solve_enough(const SplitBatch& free, double cutoff, StopCondition& stop) {
     if (!enough_) {
         enough_left_ = free.left;
@@ -155,8 +155,8 @@ bool LimitedEvaluator::solve_enough(const SplitBatch& free, double cutoff, StopC
     return true;
 }
 
-// What the scans have found, if the left side gets so many leaves: a side may have to be a leaf, and must be
-// one where a split does not lower its loss enough.
+// Takes what the scans have found if the left side gets `left_leaves` leaves: a side is a leaf where it has
+// only one, or where a split does not lower its loss enough.
 void LimitedEvaluator::take(const SplitBatch& free, std::uint32_t left_leaves, DepthTwoResult& result) {
     const bool leaf[2] = {budget_.of_side(0, left_leaves).leaves == 1,
                           budget_.of_side(1, left_leaves).leaves == 1};

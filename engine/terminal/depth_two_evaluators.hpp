@@ -1,9 +1,9 @@
 // Expand and BackPropagate of the depth-two loop (depth_two.hpp): an evaluator solves both sides of some
 // splits of one feature (Solve-D1), keeps the best tree and gives the bounds to the children. There is one
-// for each kind of trees and of values:
+// evaluator for each kind of trees and values:
 //
 //     PlainEvaluator    every tree is allowed, values are exact
-//     BracketEvaluator  every tree is allowed, values are known by bounds from both sides
+//     BracketEvaluator  every tree is allowed, values are known by lower and upper bounds
 //     LimitedEvaluator  leaves are limited, in number or in what they hold, or splits must save enough
 #pragma once
 
@@ -19,14 +19,14 @@
 
 namespace codt {
 
-// Splits of one feature with the optima of their two sides, of which only upper bounds may be known.
+// Splits of one feature with the optima of their two sides, or upper bounds on them.
 struct SplitBatch {
     std::uint32_t feature = 0;
     std::vector<std::uint32_t> thresholds;  // ascending
     std::vector<double> left, right;
 
     std::size_t size() const { return thresholds.size(); }
-    // Nothing is known of the sides.
+    // Resets the sides to "nothing known".
     void forget();
 };
 
@@ -57,8 +57,8 @@ class Evaluator {
     // How many splits it takes at the most.
     virtual std::uint32_t lanes() const = 0;
 
-    // Evaluates the splits of the batch, whose sides it overwrites. False if stopped; nothing has changed
-    // then.
+    // Evaluates the splits of the batch, whose sides it overwrites. False if stopped; then nothing has
+    // changed.
     virtual bool expand(SplitBatch& batch, Children& children, DepthTwoResult& result,
                         StopCondition& stop) = 0;
 };
@@ -95,7 +95,7 @@ class BracketEvaluator final : public Evaluator {
     std::unique_ptr<BracketScanner> scanner_;
     ScanCounters& counters_;
     const Subset* subset_ = nullptr;
-    double excess_ = 0;  // of upper bounds over lower ones, at the most
+    double excess_ = 0;  // the most that upper bounds exceed lower ones
     std::vector<double> left_lower_, right_lower_;
     std::vector<EvaluatedSplit> splits_;
     std::vector<double> objectives_;
@@ -103,7 +103,8 @@ class BracketEvaluator final : public Evaluator {
 
 class LimitedEvaluator final : public Evaluator {
  public:
-    // `free` is the scan of all trees, `enough` of those whose leaves hold enough, if that is asked for.
+    // `free` is the scan of all trees, `enough` that of trees whose leaves hold enough, if there are such
+    // limits.
     LimitedEvaluator(const SearchSettings& settings, const Objective& objective, SplitScan& free,
                      SplitScan* enough)
         : settings_(settings), objective_(objective), free_(free), enough_(enough) {}
@@ -124,8 +125,8 @@ class LimitedEvaluator final : public Evaluator {
     double leaf_loss_ = 0;
     LeafSides leaf_sides_;
     SplitBatch useful_;                // splits that are scanned for trees whose leaves hold enough
-    std::vector<std::size_t> places_;  // of these in the batch
-    // What that finds, for all splits of the batch; infinite where it is of no use.
+    std::vector<std::size_t> places_;  // their places in the batch
+    // The optima with leaves that hold enough, for all splits of the batch; infinite where not scanned.
     std::vector<double> enough_left_, enough_right_;
     std::vector<EvaluatedSplit> splits_;
     std::vector<double> objectives_;

@@ -11,7 +11,7 @@
 
 namespace codt {
 
-// A split that is known by bounds, which do not rule it out.
+// A split known by bounds only, which do not rule it out.
 struct SplitCandidate {
     std::uint32_t feature, threshold;
     double lower;        // of its objective
@@ -25,13 +25,14 @@ struct DepthTwoResult {
     bool splits = false;  // whether that tree splits at (feature, threshold); a leaf otherwise
     std::uint32_t feature = 0;
     std::uint32_t threshold = 0;
-    bool leaf[2] = {false, false};  // whether a side has leaves for no more than a leaf
+    bool leaf[2] = {false, false};  // whether a side may only be a leaf
     double side[2] = {0, 0};        // objectives of the two sides
     bool stopped = false;           // the stop condition was reached first
-    double limit = 0;               // from which on the objective does not matter
+    double limit = 0;               // at and above it the objective does not matter
 
-    // Where only bounds were asked for, `upper` is no less than the objective of that tree, and any of these
-    // may be the best; all other trees have `rest_lower` or more, or more than the limit.
+    // Where only bounds were asked for, `upper` bounds the objective of that tree from above, and any of
+    // these candidates may be the best; every other tree has an objective of at least `rest_lower` or of more
+    // than the limit.
     std::vector<SplitCandidate> candidates;
     double rest_lower = 0;
     bool exact() const { return candidates.empty(); }
@@ -57,7 +58,7 @@ struct ScanCounters {
         evaluations += other.evaluations;
         scanned_samples += other.scanned_samples;
     }
-    // A pass that evaluated so many splits.
+    // Counts a pass that evaluated `splits` splits.
     void add_pass(const Subset& subset, std::size_t splits) {
         evaluations += splits;
         scanned_samples += static_cast<std::uint64_t>(subset.size()) * subset.features();

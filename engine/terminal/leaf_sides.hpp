@@ -1,6 +1,6 @@
-// The losses of the two leaves behind every split of a subproblem, worked out feature by feature when first
-// asked for. What is left of a subproblem of depth two whose number of leaves is limited, and what a least
-// decrease of the loss is measured by (see rules/settings.hpp).
+// The losses of the two leaves of every split of a subproblem, computed feature by feature when first asked
+// for. Needed where a limit on leaves makes a side of a depth-two tree a leaf, and to check a least decrease
+// of the loss (see rules/settings.hpp).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What one thread of a search works with; nothing of it is shared.
+// The workspace of one thread of a search; none of it is shared.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Worker {
     std::vector<std::uint32_t> scratch;
     Subset side_data[2];  // data of terminal subproblems, refilled for every expansion
 
-    // No more than this is needed for data of this many rows and features: two subsets, and the scans.
+    // An upper bound on its size for data of this many rows and features: two subsets, and the scans.
     static std::size_t bytes(std::size_t rows, std::size_t features, const Objective& objective) {
         return rows * features * (std::size_t{4} * sizeof(std::uint32_t) + objective.scan_bytes()) +
                rows * 64;

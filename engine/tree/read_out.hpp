@@ -1,5 +1,5 @@
-// The finished tree as flat arrays, with what users want to know of each node. Everything is computed from
-// the tree and the data alone, none of it is taken from the search.
+// The finished tree as flat arrays, with what users want to know about each node. Everything is computed from
+// the tree and the data alone; nothing is taken from the search.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ struct FlatTree {
 FlatTree read_out(const Solution& solution, const Dataset& data, const Objective& objective,
                   const SearchSettings& settings);
 
-// A tree without the splits that do not lower the objective by at least `decrease`, with the objective of
-// what is left: all from reported losses.
+// A tree without the splits that do not lower the objective by at least `decrease`, and its objective, all
+// from reported losses.
 struct KeptTree {
     Solution solution;
     double objective = 0;

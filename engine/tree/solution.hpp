@@ -1,6 +1,6 @@
 // An incumbent tree as the search keeps it: immutable nodes that are shared between incumbents. The subtrees
 // of a terminal case are not spelled out; a `stump` stands for "the best tree of depth at most one on the
-// samples that arrive here" and is worked out only when the tree is read (see read_out.hpp).
+// samples that arrive here" and is computed only when the tree is read (see read_out.hpp).
 #pragma once
 
 #include <cstdint>

@@ -16,12 +16,12 @@ namespace codt {
 // The objectives of the best trees of depth at most one on a subproblem.
 Bound best_stump_value(const Objective& objective, const Subset& subset, const SearchSettings& settings);
 
-// The loss of a leaf that holds some rows, in internal units, as the search computes it: the reported one may
-// differ from it by rounding, and two trees must not seem to differ because of that.
+// The loss of a leaf that holds some rows, in internal units, as the search computes it: the reported loss
+// may differ from it by rounding, which must not make two trees seem different.
 double leaf_loss_of_rows(const Objective& objective, const Dataset& data,
                          std::span<const std::uint32_t> rows);
 
-// The best tree of depth at most one on some rows that is allowed; `enough` as in Objective::best_stump.
+// The best allowed tree of depth at most one on some rows; `enough` as in Objective::best_stump.
 Objective::Stump best_allowed_stump(const Objective& objective, const Dataset& data,
                                     std::span<const std::uint32_t> rows, const SearchSettings& settings,
                                     double enough);

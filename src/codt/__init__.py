@@ -1,7 +1,7 @@
 """Provably optimal decision trees on numeric features.
 
-The estimators follow scikit-learn; :class:`Search` is the search itself, for those who want to watch it
-step by step; :class:`Strategy` and :class:`Heuristic` compose new search strategies out of the paper's parts.
+The estimators follow scikit-learn; :class:`Search` is the search itself, to be run and watched step by step;
+:class:`Strategy` and :class:`Heuristic` compose new search strategies from the paper's parts.
 
 Examples
 --------

@@ -1,4 +1,4 @@
-"""Searches that are stopped: a problem that takes long, and what must hold of a fit that has been ended early."""
+"""Searches that are stopped: a problem that takes long, and what must hold for a fit that was ended early."""
 
 from __future__ import annotations
 
@@ -30,4 +30,4 @@ def check_fit(model: Any, X: Any, y: Any, status: str) -> None:
 
 
 class OwnError(Exception):
-    """Not an error that anybody else raises."""
+    """An error that nothing else raises."""

@@ -16,7 +16,7 @@ from tests.support.instances import Instance
 from tests.support.oracle import optimal_objective
 
 REGISTRY: dict[str, dict[str, Any]] = {entry["name"]: dict(entry) for entry in _core.strategies()}
-#: What the core is told where nothing else is said.
+#: The core's options by default.
 DEFAULTS: dict[str, Any] = {row["name"]: row["value"] for row in _core.options()}
 #: The bounds that can be left out.
 SWITCHES = tuple(
@@ -27,7 +27,7 @@ SWITCHES = tuple(
 
 
 class Problem(Protocol):
-    """What instances of all kinds tell the search."""
+    """What the search needs from instances of all kinds."""
 
     X: NDArray[np.float64]
     y: NDArray[np.float64]
@@ -60,7 +60,7 @@ class Settings(_Switches):
 
 
 def make_search(instance: Problem, settings: Settings, *, log_expansions: bool = False, **replaced: Any) -> Any:
-    """The compiled search for an instance; keyword arguments replace what the settings say."""
+    """The compiled search for an instance; keyword arguments override the settings."""
     arguments: dict[str, Any] = {**DEFAULTS, **asdict(settings)}
     del arguments["threads"]
     arguments["strategy"] = REGISTRY[settings.strategy]
@@ -77,7 +77,7 @@ def make_search(instance: Problem, settings: Settings, *, log_expansions: bool =
 
 
 def run(search: Any, max_expansions: int | None = None, threads: int = 1) -> str:
-    """Let a search go on, to the end or for a budget of expansions."""
+    """Continue a search, to the end or for a budget of expansions."""
     status: str = search.run(max_expansions=max_expansions, n_threads=threads)
     return status
 

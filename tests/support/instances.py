@@ -114,7 +114,7 @@ def _targets(rng: np.random.Generator, X: NDArray[np.float64], task: Task) -> tu
 
 
 def random_penalty(rng: np.random.Generator, leaf_loss: float) -> float:
-    """A complexity cost of the order at which trees of different sizes compete."""
+    """A complexity cost of the magnitude at which trees of different sizes compete."""
     return float(leaf_loss * rng.choice([0.01, 0.05, 0.1, 0.25, 0.5]) + rng.choice([0.0, 1e-9]))
 
 

@@ -1,4 +1,4 @@
-"""The paper's 18 strategies, written down from the paper and not from the engine's registry."""
+"""The paper's 18 strategies, taken from the paper and not from the engine's registry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The paper's Algorithms 1-4 in plain Python, to be read beside the paper and compared with the engine.
+"""The paper's Algorithms 1-4 in plain Python, to be read along with the paper and compared with the engine.
 
 Algorithm 1 is `search`, Algorithm 2 `_select`, Algorithm 3 `_expand` with `_create_and_node` and
 `_create_or_node`, the back-propagation of the paper's appendix `_back_propagate`, and Algorithm 4 `solve_d1`.
@@ -332,7 +332,7 @@ class Rendering:
     # The appendix's back-propagation
 
     def _back_propagate(self, path: list[tuple[OrNode, AndNode]]) -> None:
-        """Carry incumbents and bounds from the last split of the path up to the root."""
+        """Pass incumbents and bounds from the last split of the path up to the root."""
         for node, split in reversed(path):
             split.lower = max(split.lower, self.penalty + split.left.lower + split.right.lower)
             node.incumbent = min(node.incumbent, self.penalty + split.left.incumbent + split.right.incumbent)

@@ -1,6 +1,6 @@
 """Small problems with weights, costs, several targets and limits on trees, and their optima by brute force.
 
-Everything is exact: floats are taken for the fractions they are, and the objective of every tree is a fraction.
+Everything is exact: floats are converted to fractions, and the objective of every tree is a fraction.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TUPLE_OBJECTIVES = ("weighted-misclassification", "cost-sensitive", "weighted-sq
 OBJECTIVES = (*TUPLE_OBJECTIVES, "absolute-error")
 PLAIN_OBJECTIVES = ("misclassification", "squared-error")
 
-#: What can restrict the trees besides their depth, and all the ways to combine it.
+#: The limits on trees other than their depth, and all their combinations.
 LIMITS = ("leaf-size", "leaves", "decrease")
 COMBINED_LIMITS = [limits for count in range(4) for limits in itertools.combinations(LIMITS, count)]
 
@@ -97,7 +97,7 @@ class WeightedInstance:
 
     @cached_property
     def slack(self) -> Fraction:
-        """What a sum of floats may be off by: a part of the objective, or of what was summed up for it."""
+        """The allowed error of a sum of floats: a fraction of the objective, or of the terms of its sum."""
         if self.task == "regression":
             power = 1 if self.objective == "absolute-error" else 2
             whole = float(sum(self.exact_weights)) * float(np.ptp(self.y, axis=0).max()) ** power
@@ -107,7 +107,7 @@ class WeightedInstance:
         return Fraction(1e-10) * Fraction(summed) + Fraction(1, 10**300)
 
     def holds_enough(self, rows: list[int]) -> bool:
-        """Whether these rows can be a leaf beside another."""
+        """Whether these rows can be a leaf below a split."""
         weight = sum((self.exact_weights[i] for i in rows), Fraction(0))
         least = Fraction(self.min_leaf_weight) * (1 - Fraction(1, 10**12))
         return len(rows) >= self.min_leaf_samples and weight >= least
@@ -197,7 +197,7 @@ def random_weighted(
 
 
 def with_limits(rng: np.random.Generator, free: WeightedInstance, limits: Collection[str]) -> WeightedInstance:
-    """The same problem with some of the limits."""
+    """A copy of a problem with some of the limits."""
     samples, weight = 1, 0.0
     if "leaf-size" in limits:
         samples = int(rng.integers(2, 5)) if rng.random() < 0.8 else 1
@@ -213,9 +213,9 @@ def with_limits(rng: np.random.Generator, free: WeightedInstance, limits: Collec
 
 
 def random_decrease(rng: np.random.Generator, instance: WeightedInstance) -> float:
-    """A decrease that matters: a part of the loss, a whole number, or what some split achieves.
+    """A decrease that matters: a fraction of the loss, a whole number, or what some split achieves.
 
-    Where sums are rounded, it is a little more or less than that: whether just as much is enough depends on rounding.
+    Where sums are rounded, it is a little more or less than that, because rounding decides exact ties.
     """
     kind = int(rng.integers(3))
     if kind == 0:
@@ -264,7 +264,7 @@ def optimal_objective(instance: WeightedInstance) -> Fraction:
                     right = rows ^ left
                     if not (leaf_is_possible(left) and leaf_is_possible(right)):
                         continue
-                    # As many leaves as the depth allows need not be counted.
+                    # A limit of as many leaves as the depth allows needs no counting.
                     most = 2 ** (depth - 1)
                     for k in {min(k, most) for k in range(1, leaves_left)}:
                         split = penalty + best(left, depth - 1, k) + best(right, depth - 1, min(leaves_left - k, most))
@@ -342,7 +342,7 @@ def check_value(value: list[float], rows: list[int], instance: WeightedInstance)
                 sum((instance.exact_costs[i][c] for i in rows), Fraction(0)) for c in range(instance.n_classes)
             ]
     assert len(value) == len(expected)
-    # A mean is known to a part of the numbers it is the mean of.
+    # The error of a mean is relative to the numbers it is the mean of.
     room = max(1e-9, 1e-15 * float(np.abs(instance.y).max()))
     for found, exact in zip(value, expected, strict=True):
         assert math.isclose(found, float(exact), rel_tol=1e-12, abs_tol=room), (value, expected)

@@ -1,4 +1,4 @@
-"""CART on the same problem, to compare with: scikit-learn's greedy tree, its loss counted as ours."""
+"""CART on the same problem, for comparison: scikit-learn's greedy tree, its loss counted as ours."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def cart_loss(
     max_leaf_nodes: int | None = None,
     importance: Importance | None = None,
 ) -> float:
-    """Return the training loss of scikit-learn's CART, by the same weights, costs and criterion.
+    """Return the training loss of scikit-learn's CART, with the same weights, costs and criterion.
 
-    CART knows no costs when it grows its tree, and grows it by its default criterion where it does not have ours.
+    CART ignores costs when it grows its tree, and uses its default criterion where it does not have ours.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def cart_loss(
 
 
 def make_cart(objective: Objective, **options: Any) -> Any:
-    """Return scikit-learn's CART for an objective; with its default criterion, where scikit-learn has no such one.
+    """Return scikit-learn's CART for an objective; with its default criterion if scikit-learn does not have this one.
 
     Examples
     --------

@@ -34,7 +34,7 @@ app.add_typer(study, name="study")
 
 
 class TaskChoice(str, Enum):
-    """What to learn; ``auto`` decides by the target."""
+    """What to learn; ``auto`` decides from the target."""
 
     auto = "auto"
     classification = "classification"
@@ -80,7 +80,7 @@ def fit(
 ) -> None:
     """Fit an optimal tree to a table.
 
-    The tree, its loss, the proof, and what CART gets are printed. All columns but the target are features and must hold
+    Prints the tree, its loss, the proof, and the loss of CART. All columns but the target are features and must hold
     numbers. While the search runs, a line shows its progress on a terminal; Ctrl-C ends it and keeps the best tree
     found. With --out - the model goes to standard output, to be piped, and the report to standard error.
     """
@@ -128,8 +128,8 @@ def strategies() -> None:
 def datasets() -> None:
     """List the paper's data sets.
 
-    The last column tells the file of those that are at hand. Where another program reads the list, a tab stands between
-    the columns.
+    The last column names the file of each data set that is available. Where another program reads the list, a tab
+    stands between the columns.
     """
     rows = []
     for info in list_datasets():
@@ -140,5 +140,5 @@ def datasets() -> None:
 
 @app.command(epilog=examples("codt demo"))
 def demo() -> None:
-    """Fit trees to data of scikit-learn."""
+    """Fit trees to data that ship with scikit-learn."""
     demonstration.main()

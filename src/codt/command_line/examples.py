@@ -1,8 +1,8 @@
-"""The examples under the help of a command."""
+"""Examples in the help of the commands."""
 
 
 def examples(*commands: str) -> str:
-    """Return the examples that stand under a command's help, each in a line of its own.
+    """Return the examples below a command's help, one per line.
 
     Examples
     --------

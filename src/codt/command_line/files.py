@@ -1,4 +1,4 @@
-"""Files that the command line reads and writes: those that it is told to, and ``-`` for standard input or output."""
+"""Files that the command line reads and writes; ``-`` stands for standard input or output."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from codt.loading.json_reader import from_json
 
 @contextmanager
 def refused(option: str | None = None) -> Iterator[None]:
-    """Say what is wrong with a table as the command line says it."""
+    """Report what is wrong with a table as an error of the command line."""
     try:
         yield
     except ValueError as error:
@@ -60,7 +60,7 @@ def read_model_and_table(model: Path, data: Path) -> tuple[Any, pd.DataFrame]:
 
 
 def check_place(path: Path | None) -> None:
-    """Refuse a file that cannot be written, before the work is done whose result it shall hold."""
+    """Refuse a file that cannot be written, before the work is done whose result it will hold."""
     if path is None or str(path) == "-":
         return
     folder = path.parent
@@ -83,18 +83,18 @@ def write_text(path: Path | None, text: str) -> None:
 
 
 def target_and_rest(frame: pd.DataFrame, target: str, source: Path) -> tuple[pd.DataFrame, pd.Series[Any]]:
-    """Return the columns beside the target, and the target."""
+    """Return the columns other than the target, and the target."""
     with refused("--target"):
         return features_and_target(frame, target, source)
 
 
 def features_of(model: Any, frame: pd.DataFrame, source: Path) -> Any:
-    """Return the columns that a model was fitted to, in its order; others are not looked at."""
+    """Return the columns that a model was fitted to, in its order; others are ignored."""
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         if frame.shape[1] != model.n_features_in_:
             raise typer.BadParameter(
-                f"{source} has {frame.shape[1]} columns beside the target; the model, which knows no names, expects"
+                f"{source} has {frame.shape[1]} columns besides the target; the model, which knows no names, expects"
                 f" {model.n_features_in_}"
             )
         with refused():

@@ -13,7 +13,7 @@ from codt.options.options import ESTIMATOR_OPTIONS, Option
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
-#: Help that differs from what those are told who write Python.
+#: Help texts that differ from those of the Python parameters.
 _HELP = {
     "strategy": "The search strategy; see codt strategies.",
     "n_jobs": "The number of threads; -1 for all processors.",
@@ -40,7 +40,7 @@ def _parameter(option: Option) -> inspect.Parameter:
 
 
 def _kind(option: Option) -> tuple[Any, Callable[[str], float] | None]:
-    """Return the type of an option's values on the command line, and what reads them if that is not the type itself."""
+    """Return the type of an option's values on the command line, and the function that reads them if there is one."""
     if option.is_switch:
         return bool, None
     if isinstance(option.default, str) or str in option.constraints:
@@ -52,7 +52,7 @@ def _kind(option: Option) -> tuple[Any, Callable[[str], float] | None]:
 
 
 def number(value: str | float) -> float:
-    """Read a number, whole if it is written as one; typer hands defaults over as they are.
+    """Read a number, whole if it is written as one; typer passes defaults unchanged.
 
     Examples
     --------

@@ -39,7 +39,7 @@ def predict(
 ) -> None:
     """Predict every row of a table.
 
-    The result is CSV, one row for each. Columns that the model does not know are not looked at.
+    The result is CSV, one line for each row. Columns that the model does not know are ignored.
     """
     fitted, table = read_model_and_table(model, data)
     X = features_of(fitted, table, data)
@@ -58,7 +58,7 @@ def predict(
 
 
 class Form(str, Enum):
-    """What a tree can be shown as."""
+    """The forms in which a tree can be shown."""
 
     text = "text"
     python = "python"
@@ -74,7 +74,7 @@ def show(
 ) -> None:
     """Show the tree of a model.
 
-    As text with what is proven, or as Python, SQL, Graphviz or SVG.
+    The tree is shown as text, with what is proven, or as Python, SQL, Graphviz or SVG.
     """
     fitted = read_model(model)
     try:
@@ -101,8 +101,8 @@ def verify(
 ) -> None:
     """Check a model against its data.
 
-    The loss is computed from the tree and the data alone, and all that the model claims is compared with it. The exit
-    code is 0 if everything fits and 1 if something does not.
+    The loss is computed from the tree and the data alone, and everything that the model claims is compared with it. The
+    exit code is 0 if everything agrees and 1 if something does not.
     """
     fitted, table = read_model_and_table(model, data)
     X, y = target_and_rest(table, target, data)
@@ -123,9 +123,9 @@ def explain(
 ) -> None:
     """Write a page that explains a model.
 
-    It is one file of HTML, to be opened in a browser; no server or network is needed. It shows the tree, to be folded
-    and unfolded, the rule and the samples of every node, how the search went, and the tree that CART finds for the
-    same data beside it.
+    It is a single HTML file to open in a browser, without a server or network. It shows the tree, which can be folded
+    and unfolded, the rule and the samples of every node, how the search went, and the tree that CART finds for the same
+    data.
     """
     check_place(out)
     fitted, table = read_model_and_table(model, data)

@@ -10,7 +10,7 @@ from rich.table import Table
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table with a frame on a terminal, and with tabs between the columns where other programs read it.
+    """Print a table: with a frame on a terminal, with tabs between the columns where another program reads it.
 
     Examples
     --------

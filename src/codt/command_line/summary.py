@@ -6,7 +6,7 @@ from codt.estimators.base import BaseOptimalTree
 
 
 def report(model: BaseOptimalTree, cart: float, seconds: float) -> str:
-    """Sum up a fitted estimator: its loss beside CART's, and what is proven."""
+    """Sum up a fitted estimator: its loss and CART's, and what is proven."""
     unit = model.tree_.objective.unit
     if model.status_ == "optimal":
         proof = "no tree of this depth has a lower objective"

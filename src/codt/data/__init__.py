@@ -1,1 +1,1 @@
-"""Data: tables of the user's own, and the paper's data sets."""
+"""Data: the user's own tables, and the paper's data sets."""

@@ -1,10 +1,11 @@
-"""The paper's data sets, read from a folder of the user's or fetched, and files of the user's own.
+"""The paper's data sets, read from a local folder or fetched, and the user's own files.
 
 The files are not part of the package. The environment variable ``CODT_DATA_DIR`` names the folder that holds
 them (or several folders, separated as in ``PATH``): ``classification/NAME.npz`` and ``regression/NAME.npz``,
-each with the arrays ``X`` and ``y``. What is not there is looked for in the cache folder (``CODT_CACHE_DIR``, or
-``codt`` in the user's cache folder) and otherwise fetched from UCI or OpenML (:mod:`codt.data.remote`). Wherever a name
-is expected, ``FILE.csv`` or ``FILE.parquet`` works too, with ``::COLUMN`` for a target that is not the last column.
+each with the arrays ``X`` and ``y``. Data sets that are not there are looked up in the cache folder
+(``CODT_CACHE_DIR``, or ``codt`` in the user's cache folder) and otherwise fetched from UCI or OpenML
+(:mod:`codt.data.remote`). Wherever a name is expected, ``FILE.csv`` or ``FILE.parquet`` works too, with ``::COLUMN``
+for a target that is not the last column.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class DatasetInfo:
     name : str
         The name, in lower case.
     task : {"classification", "regression"}
-        What it is used for.
+        The task it is used for.
     n_samples, n_features : int
         Its size.
     n_unique_values : int
@@ -91,7 +92,7 @@ _TABLE = (
 def list_datasets(task: Task | None = None) -> list[DatasetInfo]:
     """Return the paper's table of data sets, of one task if given.
 
-    The numbers are the paper's; a file at hand may hold a slightly different version.
+    The numbers are the paper's; a local file may hold a slightly different version.
 
     Examples
     --------
@@ -132,7 +133,7 @@ def load_dataset(name: str) -> tuple[Floats, NDArray[Any]]:
 
 
 def dataset_task(name: str) -> Task:
-    """Return what a data set is for: as the paper says, or for a file as its targets suggest.
+    """Return the task of a data set: the paper's, or for a file the one its targets suggest.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Tables of the user's own, in CSV or Parquet files: read, checked, and divided into features and target.
+"""The user's own tables, in CSV or Parquet files: read, checked, and divided into features and target.
 
-Wherever the name of a data set is expected, ``FILE.csv`` or ``FILE.parquet`` is one, with ``::COLUMN`` for a target
+Wherever the name of a data set is expected, ``FILE.csv`` or ``FILE.parquet`` works too, with ``::COLUMN`` for a target
 that is not the last column.
 """
 
@@ -20,10 +20,10 @@ from codt.options.options import Task
 if TYPE_CHECKING:
     import pandas as pd
 
-# What a Parquet file begins with.
+# The first bytes of a Parquet file.
 _PARQUET = b"PAR1"
 
-# With more distinct integers than this, a target is taken for a quantity rather than a label.
+# A target with more distinct integers than this is treated as a quantity, not as a label.
 MOST_INTEGER_CLASSES = 20
 
 _SUFFIXES = (".csv", ".parquet")
@@ -33,14 +33,14 @@ _SEPARATOR = "::"
 def parse_table(content: bytes, source: object) -> pd.DataFrame:
     r"""Return the table in a CSV file with a header or in a Parquet file, whatever the file is called.
 
-    pandas is given the bytes, not the name: it would also take an address of the web or an archive for a file.
+    pandas gets the bytes, not the name, because it would also accept a web address or an archive.
 
     Parameters
     ----------
     content : bytes
         What the file holds.
     source : object
-        What to call it in errors.
+        The file's name in error messages.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def parse_table(content: bytes, source: object) -> pd.DataFrame:
 
 
 def features_and_target(frame: pd.DataFrame, target: str, source: object) -> tuple[pd.DataFrame, pd.Series[Any]]:
-    r"""Return the columns beside the target, and the target, which must be there in every row.
+    r"""Return the columns other than the target, and the target, which must not be missing in any row.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def features_and_target(frame: pd.DataFrame, target: str, source: object) -> tup
     X, y = frame.drop(columns=target), frame[target]
     if X.empty:
         raise ValueError(
-            f"{source}: {len(X)} rows and {X.shape[1]} columns beside {target!r}; expected at least one of each."
+            f"{source}: {len(X)} rows and {X.shape[1]} columns besides {target!r}; expected at least one of each."
         )
     refuse_missing(y.to_frame(), source)
     return X, y

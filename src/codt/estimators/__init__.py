@@ -1,1 +1,1 @@
-"""The estimators: classifier and regressor, fitting, and what a fit ends with."""
+"""The estimators: classifier and regressor, fitting, and the result of a fit."""

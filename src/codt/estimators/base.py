@@ -28,7 +28,7 @@ from codt.tree.tree import Tree
 
 
 def forget_fit(estimator: BaseEstimator) -> None:
-    """Remove what an earlier fit has left in an estimator."""
+    """Remove the attributes that an earlier fit has set."""
     for name in [name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")]:
         delattr(estimator, name)
 
@@ -78,21 +78,21 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
     search_stats_: dict[str, int]
     n_features_in_: int
 
-    # scikit-learn, type checkers and readers look at the constructors' signatures, so the estimators spell them out. To
-    # keep every parameter under its name takes no further list; type checkers have the one above.
+    # scikit-learn, type checkers and readers look at the constructors' signatures, so the estimators spell them out.
+    # Storing every parameter under its name needs no further list; type checkers use the one above.
     def _keep(self, parameters: Mapping[str, object]) -> None:
-        """Keep the parameters of the constructor, which hands over its local variables."""
+        """Store the constructor's parameters, given as its local variables."""
         for name, value in parameters.items():
             if name in self._parameter_constraints:
                 setattr(self, name, value)
 
     def _validate_params(self) -> None:
-        # As scikit-learn does, which reads the constructor's signature every time: that takes longer than some fits.
+        # scikit-learn's own method reads the constructor's signature every time, which takes longer than some fits.
         values = {name: getattr(self, name) for name in self._parameter_constraints if hasattr(self, name)}
         check_options(self._parameter_constraints, values, type(self).__name__)
 
     def _importance(self, sample_weight: ArrayLike | None = None, sample_costs: ArrayLike | None = None) -> Importance:
-        """Return what the samples count, by the options and by what fit is given."""
+        """Return what the samples count, from the options and the arguments of fit."""
         raise NotImplementedError
 
     def _fit(
@@ -107,14 +107,14 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
     ) -> Outcome:
         """Run the search and keep what it found.
 
-        What an earlier fit found is forgotten first: an estimator never mixes two fits. What other searches have
-        proven of the optimum is told to the search before it runs, or only after it: then it counts for what is
-        reported, and the tree is the one that the search finds alone.
+        The results of an earlier fit are removed first: an estimator never mixes two fits. A bound that other searches
+        have proven is given to the search before it runs, or only afterwards: then it affects only what is reported,
+        and the tree is the one that the search finds by itself.
         """
         forget_fit(self)
         refuse_booleans({option.name: getattr(self, option.name) for option in ESTIMATOR_OPTIONS})
         outcome = self._run(X, y, importance, initial_tree, known, ends_search, perf_counter())
-        # The data have been checked; what is left is to record the number and the names of the features.
+        # The data have been checked; this records the number and the names of the features.
         if type(X) is np.ndarray:
             self.n_features_in_ = X.shape[1]
         else:
@@ -146,7 +146,7 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
         limit = seconds_allowed(self.time_limit)
 
         def time_left() -> float | None:
-            # The first look at the data is part of the time.
+            # Preparing the data counts as part of the time.
             return None if limit is None else max(0.0, limit - (perf_counter() - start))
 
         options = {option.name: getattr(self, option.name) for option in SEARCH_OPTIONS}
@@ -191,7 +191,7 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
         return leaf_outcome(problem, stopped_by, self.complexity_cost)
 
     def _continued(self, X: ArrayLike, y: ArrayLike, importance: Importance, options: dict[str, Any]) -> Search | None:
-        """Return the search of the last fit, if this one is to go on with it."""
+        """Return the search of the last fit, if this fit is to continue it."""
         search: Search | None
         seen: Any
         counted: Any

@@ -1,4 +1,4 @@
-"""What a fit ends with."""
+"""The result of a fit."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from codt.tree.tree import LEAF, Tree
 
 @dataclass(frozen=True)
 class Outcome:
-    """The tree, what is proven of it, and how it was found.
+    """The tree, what is proven about it, and how it was found.
 
-    Status, lower bound and gap come from :func:`settle` and from nowhere else, so that they agree.
+    Status, lower bound and gap all come from :func:`settle`, so that they agree.
     """
 
     status: str
@@ -55,7 +55,7 @@ class Outcome:
 def leaf_outcome(problem: Problem, stopped_by: str, complexity_cost: float) -> Outcome:
     """Return the outcome of a search that was stopped before the data were sorted: the best leaf.
 
-    Nothing is proven of it, unless it loses nothing.
+    Nothing is proven about it, unless it loses nothing.
 
     Examples
     --------

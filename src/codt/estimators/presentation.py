@@ -1,4 +1,4 @@
-"""The methods of the estimators that show the tree, or hand it on in another form."""
+"""The methods of the estimators that show or export the tree."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from codt.pictures.notebook import fitted_html
 
 
 class PresentationMixin:
-    """Exports and pictures of a fitted tree; every method is a function of the package, which says more."""
+    """Exports and pictures of a fitted tree; every method calls a function of the package, which has the details."""
 
     tree_: Any
 
@@ -49,7 +49,7 @@ class PresentationMixin:
         Parameters
         ----------
         function_name : str, default="predict"
-            What to call the function.
+            The name of the function.
         """
         return to_python(self, function_name)
 

@@ -55,6 +55,6 @@ def to_graphviz(model: Any) -> str:
 
 
 def _escape(text: str) -> str:
-    """Keep a text from ending the label, and its backslashes from meaning something; line ends become blanks."""
+    """Escape quotes and backslashes for a label; line ends become blanks."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return "".join(" " if character in "\r\n\0" else character for character in escaped)

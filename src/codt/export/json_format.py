@@ -5,8 +5,7 @@ from codt.tree.split import GAP_COLUMNS, TEST_COLUMNS
 FORMAT = "codt-model"
 VERSION = 2  # version 1 has no objective
 
-# A text whose tree is deeper, or that claims more features, is refused: what is done with a model takes time and
-# memory in proportion to both.
+# Deeper trees and more features are refused: working with a model takes time and memory in proportion to both.
 MOST_LEVELS = 500
 MOST_FEATURES = 10_000_000
 

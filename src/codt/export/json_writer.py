@@ -19,8 +19,8 @@ from codt.tree.tree import Tree
 def to_json(model: Any) -> str:
     """Write a fitted estimator as JSON; :func:`codt.from_json` reads it.
 
-    Kept are the tree, the names of features and classes, what is proven, the trace, and the parameters, except for
-    those that are Python objects (a strategy or a callback of one's own, a random state).
+    The text holds the tree, the names of features and classes, what is proven, the trace, and the parameters, except
+    for those that are Python objects (a custom strategy, a callback, a random state).
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def to_json(model: Any) -> str:
         "feature_names": None if names is None else [str(name) for name in names],
         "classes": _classes(model.classes_) if tree.task == "classification" else None,
         "parameters": _parameters(model.get_params(deep=False)),
-        # Errors are counted in whole numbers, other losses are not: in the file all of them are the same.
+        # Misclassified samples are whole numbers, other losses are not; in the file all are floats.
         "result": {name: _plain(getattr(model, f"{name}_")) for name in RESULT} | {"loss": float(model.loss_)},
         "tree": {name: _column(getattr(tree, name)) for name in TREE},
     }
@@ -73,7 +73,7 @@ def _classes(classes: NDArray[Any]) -> dict[str, Any]:
 def _parameters(given: dict[str, Any]) -> dict[str, Any]:
     """Return the parameters that are data.
 
-    Those of objectives are left out where they are as by default: versions that do not have them can read the rest.
+    Parameters of objectives that have their default are left out, so that versions without them can read the file.
     """
     kept: dict[str, Any] = {}
     for name, value in given.items():
@@ -83,7 +83,7 @@ def _parameters(given: dict[str, Any]) -> dict[str, Any]:
         if name == "cost_matrix" and value is not None:
             kept[name] = np.asarray(value, dtype=np.float64).tolist()
         elif name == "class_weight" and isinstance(value, Mapping):
-            # Labels need not be text, which is all that JSON allows for the names of fields.
+            # Labels need not be text, but JSON allows only text as names of fields.
             weights = [float(weight) for weight in value.values()]
             kept[name] = {"labels": [_plain(label) for label in value], "weights": weights}
         elif (
@@ -94,7 +94,7 @@ def _parameters(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return Python's own numbers for NumPy's, in arrays and dictionaries too."""
+    """Return NumPy's numbers as Python's own, also in arrays and dictionaries."""
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
     return {name: _plain(entry) for name, entry in value.items()} if isinstance(value, dict) else value

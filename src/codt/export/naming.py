@@ -40,7 +40,7 @@ class FeatureNames(Sequence[str]):
 
 
 def predictions(model: Any) -> list[Any]:
-    """Return what every node predicts, were it a leaf: Python's own numbers, texts and booleans.
+    """Return what every node would predict as a leaf: Python's own numbers, texts and booleans.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def predictions(model: Any) -> list[Any]:
 
 
 def plain_label(label: object, export: str) -> bool | int | float | str:
-    """Return a label that can be written down: a number, a text or a boolean; others are refused.
+    """Return a label that can be exported: a number, a text or a boolean; others are refused.
 
     Examples
     --------

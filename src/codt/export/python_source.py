@@ -25,7 +25,7 @@ def to_python(model: Any, function_name: str = "predict") -> str:
     model : OptimalTreeClassifier or OptimalTreeRegressor
         A fitted estimator.
     function_name : str, default="predict"
-        What to call the function.
+        The name of the function.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Trees of scikit-learn made of ours.
+"""Our trees as scikit-learn trees.
 
 scikit-learn rounds samples to 32-bit floats before it compares them; codt compares 64-bit floats. Thresholds are moved
 to where the two agree on all training samples, and on all others that stay out of the gap between the training values
@@ -28,13 +28,14 @@ def to_sklearn(model: Any) -> Any:
     Returns
     -------
     tree : DecisionTreeClassifier or DecisionTreeRegressor
-        For whatever takes trees of scikit-learn. Its nodes have the same numbers as those of ``model.tree_``.
+        A tree for every tool that takes scikit-learn trees. Its nodes have the same numbers as those of
+        ``model.tree_``.
 
     Raises
     ------
     ValueError
-        If a split separates training values that are the same as 32-bit floats, which is what scikit-learn compares:
-        then no tree of scikit-learn can do the same. Also if scikit-learn has no criterion for what was minimised.
+        If a split separates training values that are equal as 32-bit floats, which is what scikit-learn compares: no
+        scikit-learn tree can separate them. Also if scikit-learn has no criterion for what was minimised.
 
     Examples
     --------
@@ -87,7 +88,7 @@ def to_sklearn(model: Any) -> Any:
     )
 
     make = DecisionTreeClassifier if classification else DecisionTreeRegressor
-    # scikit-learn has no trees of depth 0 by parameter, but by growth.
+    # scikit-learn does not accept max_depth=0, although a grown tree may have depth 0.
     tree = make(max_depth=max(1, ours.depth), criterion=next(iter(ours.objective.sklearn)))
     tree.tree_ = inner
     tree.n_features_in_ = n_features

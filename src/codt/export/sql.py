@@ -1,4 +1,4 @@
-"""A tree as an expression of SQL."""
+"""A tree as an SQL expression."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _QUOTES: dict[str, str] = {"ansi": '"', "mysql": "`"}
 def to_sql(model: Any, *, dialect: Dialect = "ansi") -> str:
     """Write the tree as an SQL ``CASE`` expression over columns with the names of the features.
 
-    Where a column that is asked for is NULL, the result is NULL.
+    Where a tested column is NULL, the result is NULL.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def to_sql(model: Any, *, dialect: Dialect = "ansi") -> str:
     if tree.feature[0] == LEAF:
         return _literal(results[0], dialect)
     lines = ["CASE"]
-    # Each entry: a line as it stands, or what stands before a node, the node and its level.
+    # Each entry: a finished line, or the text before a node, the node and its level.
     pending: list[str | tuple[str, int, int]] = ["END"]
 
     def open_case(node: int, level: int) -> None:

@@ -1,1 +1,1 @@
-"""Checks of what comes from outside: data, names, numbers, and the fields of files."""
+"""Checks of user input: data, names, numbers, and the fields of files."""

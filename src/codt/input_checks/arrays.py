@@ -1,4 +1,4 @@
-"""Checks of data that come from outside: what passes is safe to hand to the core."""
+"""Checks of the user's data: what passes is safe to give to the core."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def check_labels(y: object, X: Floats) -> tuple[Floats, NDArray[Any]]:
 
 
 def label_array(y: object, X: Any) -> NDArray[Any]:
-    """Return labels as a vector of what they are: whole numbers of any size as such.
+    """Return labels as a vector of their own type; whole numbers of any size stay whole numbers.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def label_array(y: object, X: Any) -> NDArray[Any]:
     dtype('uint64')
     """
     labels = as_column(y, X)
-    # A list of large whole numbers may have become one of floats, and an array of objects may hold whole numbers.
+    # NumPy may have turned a list of large whole numbers into floats, and an array of objects may hold whole numbers.
     listed = isinstance(y, (list, tuple)) and labels.dtype.kind == "f"
     whole = whole_numbers(y if listed else labels) if listed or labels.dtype.kind == "O" else None
     return labels if whole is None else whole
@@ -82,7 +82,7 @@ def label_array(y: object, X: Any) -> NDArray[Any]:
 def _encode(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Return the classes in ascending order and the index of every label among them, as np.unique does."""
     if labels.dtype.kind in "iu" and len(labels):
-        # Counting beats sorting, as long as the labels do not span much more than there are of them.
+        # Counting beats sorting, as long as the range of the labels is not much larger than their number.
         least, most = int(labels.min()), int(labels.max())
         if most - least <= 2 * len(labels) and most < 2**62:
             offsets = labels.astype(np.int64) - least
@@ -124,7 +124,7 @@ def check_targets(y: object, X: Floats) -> Floats:
 
 
 def check_target_range(targets: Floats, axis: str) -> None:
-    """Refuse targets whose losses, called as on an axis, do not fit into 64-bit floats.
+    """Refuse targets whose losses (named by ``axis``) do not fit into 64-bit floats.
 
     Examples
     --------
@@ -149,7 +149,7 @@ range of 0 or at least 1e-150. Rescale y.
 
 
 def _is_ready(values: object, ndim: int) -> TypeGuard[Floats]:
-    """Whether nothing needs to be done: scikit-learn's checks take longer than some fits."""
+    """Whether an array needs no conversion or check; scikit-learn's checks take longer than some fits."""
     return (
         type(values) is np.ndarray
         and values.dtype == np.float64
@@ -167,13 +167,14 @@ def _as_floats(values: object, name: str, *, ensure_2d: bool) -> Floats:
         return values
     numbers = None
     try:
-        # Two steps: to convert straight to float64 would read text such as "1.5" as a number.
+        # In two steps, because converting straight to float64 would read text such as "1.5" as a number.
         numbers = check_array(values, dtype="numeric", ensure_all_finite=False, ensure_2d=ensure_2d, input_name=name)
         if numbers.dtype.kind == "O" and _first_text(numbers) is None:  # decimals of polars
             numbers = numbers.astype(np.float64)
         if numbers.dtype.kind not in "biuf":
             raise TypeError(f"Got dtype {numbers.dtype}.")
-        # What does not fit into float64 becomes infinity and is refused; sums of what just fits do not matter.
+        # What does not fit into float64 becomes infinity and is refused; overflow in sums of what just fits does not
+        # matter.
         with np.errstate(over="ignore", invalid="ignore"):
             floats: Floats = check_array(numbers, dtype=np.float64, order="C", ensure_2d=ensure_2d, input_name=name)
     except ValueError as error:
@@ -216,7 +217,7 @@ def _first_beyond_floats(values: object) -> str:
 
 
 def _columns_without_numbers(values: Any) -> str:
-    """Name the columns of a table of pandas or polars that hold something else; nothing if there are none."""
+    """Name the columns of a pandas or polars table that are not numeric; nothing if there are none."""
     if not (hasattr(values, "columns") and hasattr(values, "dtypes")):
         return ""
     other = [
@@ -257,8 +258,8 @@ def _missing_entries(labels: NDArray[Any]) -> NDArray[np.intp]:
 def _without_extension(y: Any) -> Any:
     """Return a pandas column of an extension type (nullable, categorical, Arrow) as an array of what it holds.
 
-    NumPy would make floats or objects of them, and labels should come back as what they were. Missing numbers become
-    NaN, and other missing entries stay what they are, to be found later.
+    NumPy would turn them into floats or objects, but labels should keep their type. Missing numbers become NaN; other
+    missing entries stay as they are, to be found later.
     """
     dtype: Any = getattr(y, "dtype", None)
     if isinstance(dtype, np.dtype) or not (hasattr(y, "isna") and hasattr(y, "to_numpy")):
@@ -272,7 +273,7 @@ def _without_extension(y: Any) -> Any:
 
 
 def as_column(y: object, X: Any) -> NDArray[Any]:
-    """Return the labels or targets as a vector of what they are, one entry for each sample.
+    """Return the labels or targets as a vector of their own type, one entry for each sample.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Checks of single fields of a document from outside; every error names the place."""
+"""Checks of single fields of a document from an untrusted source; every error names the place."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def check_fields(found: object, place: str, names: tuple[str, ...]) -> dict[str,
 
 
 def check_list(found: object, place: str, kind: str, *, length: int | None = None) -> list[Any]:
-    """Return an array of the length asked for, or of any length but 0.
+    """Return an array of the given length, or of any length but 0.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def check_number(value: object, place: str, least: float | None = None) -> float
 
 
 def check_text(value: object, place: str) -> str:
-    """Return a text without halves of characters, which JSON can write and nothing can print.
+    """Return a text; refuse lone surrogates, which JSON can contain but nothing can print.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def expected(place: str, wanted: str, found: object) -> ValueError:
 
 
 def short(found: object) -> str:
-    """Return what was found, cut to a length that fits into an error message.
+    """Return what was found, shortened to fit into an error message.
 
     Examples
     --------

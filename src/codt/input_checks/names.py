@@ -1,4 +1,4 @@
-"""Names from outside: the error for one that is not known, and a form of them that can be shown anywhere."""
+"""Names given by users: the error for an unknown one, and a form that can be shown anywhere."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -20,7 +20,7 @@ def unknown_name(parameter: str, value: str, valid: Iterable[str]) -> ValueError
 
 
 def printable(text: str) -> str:
-    r"""Return a text with what cannot be seen written out: ends of lines, commands to a terminal, and the like.
+    r"""Return a text with invisible characters written out: line ends, terminal commands and the like.
 
     Examples
     --------

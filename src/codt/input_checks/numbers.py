@@ -1,4 +1,4 @@
-"""Single numbers from outside, of any size and kind."""
+"""Single numbers given by users, of any size and kind."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MOST_BITS = 10_000
 
 
 def as_float(number: SupportsFloat) -> float:
-    """Return a number as a 64-bit float: the nearest one, infinity if it is larger than all of them.
+    """Return the 64-bit float nearest to a number; infinity if the number is too large.
 
     Examples
     --------
@@ -24,7 +24,7 @@ def as_float(number: SupportsFloat) -> float:
 
 
 def is_finite(number: SupportsFloat) -> bool:
-    """Whether a number is one that 64-bit floats can hold.
+    """Whether a number is finite as a 64-bit float.
 
     Examples
     --------

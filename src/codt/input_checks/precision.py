@@ -1,8 +1,8 @@
 """Numbers that 64-bit floats cannot hold: whole numbers beyond 2**53, decimals, fractions, wider floats.
 
-The search compares 64-bit floats. To round a feature to them keeps its order, so that nothing is lost as long as a
-float separates every two different values; and to round a target is no harm, as long as targets hardly move. Where
-that does not hold, the data are refused: the optimum of other data would not be what was asked for.
+The search compares 64-bit floats. Rounding a feature keeps its order, so nothing is lost as long as a float separates
+every two different values; and rounding targets does no harm as long as they hardly move. Otherwise the data are
+refused: the optimum of the rounded data would not be what was asked for.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Rows = NDArray[np.bool_]
 
-# Up to here 64-bit floats hold all whole numbers.
+# 64-bit floats hold all whole numbers up to this one.
 _LARGEST_WHOLE = 2.0**53
 
 # How far targets may move, relative to their range.
@@ -26,7 +26,7 @@ _SMALL_MOVE = 1e-9
 
 
 def refuse_inseparable_values(X: object, samples: Floats, counted: Rows | None = None) -> None:
-    """Refuse features of which no 64-bit float separates two different values.
+    """Refuse features with two different values that no 64-bit float separates.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ expected values that are further apart. Subtract an offset from the column.
 
 
 def refuse_moved_targets(y: object, targets: Floats, counted: Rows | None = None) -> None:
-    """Refuse targets that are not what they were, as 64-bit floats.
+    """Refuse targets that change too much when rounded to 64-bit floats.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def refuse_moved_targets(y: object, targets: Floats, counted: Rows | None = None
         rows = slice(None) if counted is None else counted
         held, floats = column[rows], rounded[rows, index]
         moves = _moves(held, floats)
-        # As far as all move by the same, nothing has changed.
+        # A move that all targets share changes nothing.
         moved = int(np.abs(moves - moves[0]).argmax())
         if abs(moves[moved] - moves[0]) > _SMALL_MOVE * np.ptp(floats):
             worst = max((0, moved), key=lambda row: abs(moves[row]))
@@ -93,10 +93,10 @@ def refuse_moved_targets(y: object, targets: Floats, counted: Rows | None = None
 
 
 def whole_numbers(values: object) -> NDArray[Any] | None:
-    """Return whole numbers as an array that holds each as it is; None if something else is among them.
+    """Return whole numbers as an array that holds each of them exactly; None if something else is among them.
 
-    NumPy makes floats of a list of whole numbers if one of them needs the sign of a 64-bit integer and another its
-    highest bit.
+    NumPy turns a list of whole numbers into floats if one of them is negative and another needs the highest bit of a
+    64-bit integer.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def _columns_at_risk(given: Any, floats: Floats) -> Iterator[tuple[int, object, 
             yield from ((index, name, held) for held in _at_risk(_array(column), floats[:, index]))
         return
     array = _array(given)
-    if isinstance(given, (list, tuple)) and array.dtype.kind == "f":  # whole numbers beside others became floats
+    if isinstance(given, (list, tuple)) and array.dtype.kind == "f":  # whole numbers mixed with others became floats
         array = np.asarray(given, dtype=object) if np.abs(floats).max() >= _LARGEST_WHOLE else array
     if not _holds_more(array.dtype):
         return
@@ -145,7 +145,7 @@ def _holds_more(dtype: np.dtype[Any]) -> bool:
 
 
 def _array(values: Any) -> NDArray[Any]:
-    """Return a vector, a matrix, or a column of pandas or polars as an array of what it holds."""
+    """Return a vector, a matrix, or a pandas or polars column as an array of its own type."""
     dtype = getattr(values, "dtype", None)
     if dtype is None or isinstance(dtype, np.dtype):
         return np.asarray(values)
@@ -157,8 +157,8 @@ def _array(values: Any) -> NDArray[Any]:
 def _inseparable_pair(column: NDArray[Any]) -> tuple[Any, Any] | None:
     """Return two different values between which there is no threshold in 64-bit floats.
 
-    Where their floats are not next to each other, what is between those is between the values too. Otherwise the
-    threshold is the lower float, and the lower value must not be above it.
+    If their floats are not neighbours, any float between those also lies between the values. Otherwise the threshold is
+    the lower float, and the lower value must not be above it.
     """
     distinct = np.unique(column) if column.dtype.kind != "O" else np.array(sorted(set(column.tolist())), dtype=object)
     floats = distinct.astype(np.float64)

@@ -1,1 +1,1 @@
-"""Fitted estimators read back: from JSON, and from trees of scikit-learn."""
+"""Fitted estimators made from JSON and from scikit-learn trees."""

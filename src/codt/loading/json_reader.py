@@ -1,8 +1,8 @@
 """A fitted estimator from JSON.
 
-Reading trusts nothing: every field is checked for its type, its range and its agreement with the others before an
-estimator is made of it, in time proportional to the size of the text. A text that does not fit gets a ``ValueError``
-that names the field.
+Reading trusts nothing: every field is checked for its type, its range and its agreement with the other fields before an
+estimator is made, in time proportional to the size of the text. An invalid text is refused with a ``ValueError`` that
+names the field.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _STATUSES = (
     *("optimal", "time-limit", "expansion-limit", "gap-limit", "memory-limit", "interrupted"),
     "imported",
 )
-# What is computed twice may differ by this, relative to the loss or the weight of the root.
+# Numbers that are computed twice may differ by this, relative to the loss or the weight of the root.
 _TOLERANCE = 1e-9
 _LARGEST_COUNT = 2**63 - 1
 
@@ -65,7 +65,7 @@ def from_json(text: str | bytes) -> Any:
     Raises
     ------
     ValueError
-        If the text is not the JSON of a model, or does not fit together. No code from the text is ever run.
+        If the text is not the JSON of a model, or contradicts itself. No code from the text is ever run.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def _model(found: object) -> Any:
 
 
 def _objective(document: dict[str, Any], model: Any) -> Objective | None:
-    """Return what was minimised; in classification it has to be guessed for version 1."""
+    """Return what was minimised; for version 1 it has to be guessed in classification."""
     if "objective" not in document:
         if document["task"] == "classification":
             return None
@@ -197,7 +197,7 @@ def _classes(found: object) -> NDArray[Any]:
         raise ValueError("classes.values: expected labels of one kind.")
     with np.errstate(over="ignore"):
         classes = np.array(values, dtype=dtype)
-    # After the conversion: labels that are too close for their type would become one.
+    # After the conversion, because labels that are too close for their type become equal.
     if any(not first < second for first, second in pairwise(classes.tolist())):
         raise ValueError("classes.values: expected labels in ascending order, none of them twice.")
     if classes.dtype.kind == "f" and not np.isfinite(classes).all():
@@ -243,7 +243,7 @@ def _check_values(found: list[Any], n_classes: int | None, least: float | None) 
 
 def _check_shape(leaf: list[bool], left: list[int], right: list[int]) -> None:
     """Check that the nodes are one tree in preorder: every child follows its parent, and no node has two of them."""
-    # The nodes that are still to come, nearest last, with their depths.
+    # The nodes still to come with their depths, the nearest last.
     pending = [(0, 0)]
     for node, is_leaf in enumerate(leaf):
         if not pending or pending[-1][0] != node:

@@ -1,7 +1,7 @@
-"""Estimators made of trees of scikit-learn.
+"""Estimators made from scikit-learn trees.
 
 scikit-learn rounds samples to 32-bit floats before it compares them; codt compares 64-bit floats. Thresholds are moved
-to where the two agree on every sample there is.
+to where the two agree on every possible sample.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from codt.tree.tree import LEAF, Tree
 
 
 def _objective_of(model: Any) -> Objective:
-    """Return what a regression tree of scikit-learn was fitted to."""
+    """Return the objective of a scikit-learn regression tree."""
     known = CRITERIA["regression"]
     for objective in known.values():
         if model.criterion in objective.sklearn and (model.n_outputs_ == 1 or objective.several_targets):
@@ -35,8 +35,8 @@ def _objective_of(model: Any) -> Objective:
 def from_sklearn(model: Any) -> OptimalTreeClassifier | OptimalTreeRegressor:
     """Return a fitted codt estimator with the tree of a fitted scikit-learn estimator.
 
-    The two predict the same for every sample without NaN. Nothing is proven of the tree: ``status_`` is ``"imported"``
-    and ``lower_bound_`` is 0, unless the tree has no loss at all.
+    The two predict the same for every sample without NaN. Nothing is proven about the tree: ``status_`` is
+    ``"imported"`` and ``lower_bound_`` is 0, unless the tree has no loss at all.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def from_sklearn(model: Any) -> OptimalTreeClassifier | OptimalTreeRegressor:
     Returns
     -------
     estimator : OptimalTreeClassifier or OptimalTreeRegressor
-        With the tree's depth as ``max_depth``, and all attributes of a fitted estimator.
+        It has the tree's depth as ``max_depth``, and all attributes of a fitted estimator.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def from_sklearn(model: Any) -> OptimalTreeClassifier | OptimalTreeRegressor:
 
 
 def _tree_from(inner: Any, objective: Objective | None, unit: float) -> Tree:
-    """Return our tree; the impurity is in the unit of the objective's loss, and of classes if there is none."""
+    """Return our tree; ``unit`` is impurity times weight where the loss is 1, ``objective`` is None for classes."""
     classification = objective is None
     weights = inner.weighted_n_node_samples
     # One output of several classes, or several outputs of one number each.
@@ -109,7 +109,7 @@ def _tree_from(inner: Any, objective: Objective | None, unit: float) -> Tree:
     order = _preorder(inner.children_left, inner.children_right)
     place = np.empty(len(order) + 1, dtype=np.intp)
     place[order] = np.arange(len(order))
-    place[LEAF] = LEAF  # the last entry, which is what index -1 finds
+    place[LEAF] = LEAF  # the last entry, which index -1 finds
     return Tree(
         "classification" if classification else "regression",
         **{name: column[order] for name, column in splits_of_sklearn(inner).items()},
@@ -124,7 +124,7 @@ def _tree_from(inner: Any, objective: Objective | None, unit: float) -> Tree:
 
 
 def _preorder(left: Any, right: Any) -> list[int]:
-    """Return the nodes in the order in which our trees keep them; scikit-learn's are in order of growth."""
+    """Return the nodes in preorder, as our trees keep them; scikit-learn's are in the order of growth."""
     order, pending = [], [0]
     while pending:
         node = pending.pop()

@@ -1,8 +1,8 @@
-"""The options of the search and of the estimators: one table, one row an option.
+"""The options of the search and of the estimators: one table, one row per option.
 
-Made of it are the checks and the documentation of the estimators and of :class:`codt.Search`, what these hand to the
-core, and the options of the command line. The constructors' signatures repeat it, since scikit-learn and type checkers
-read those; ``tests/test_options_table.py`` tells where something is missing or different.
+The checks and the documentation of the estimators and of :class:`codt.Search`, what these pass to the core, and the
+options of the command line are made from it. The constructors' signatures repeat it, since scikit-learn and type
+checkers read those; ``tests/test_options_table.py`` says where something is missing or different.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ TERMINALS = ("leaf", "left-right", "depth-two")
 class Option:
     """One option: its name, default, constraints (scikit-learn's vocabulary), type in words and help text.
 
-    ``to_core`` says that the core has an option of this name and gets the value as it is; what it gets of the others is
-    computed by :class:`codt.Search`. ``flag`` is what the command line calls it; None if it has no such option.
+    ``to_core`` says that the core has an option of this name and gets the value unchanged; for all others,
+    :class:`codt.Search` computes what it gets. ``flag`` is its name on the command line; None if it has none there.
     """
 
     name: str
@@ -71,8 +71,8 @@ SEARCH_OPTIONS = (
         1,
         (Interval(Integral, 1, None, closed="left"), Interval(RealNotInt, 0, 1, closed="neither")),
         "int >= 1 or float between 0 and 1",
-        "The least number of training samples in a leaf, or their least share of all, rounded up. Only trees that keep"
-        " to it are searched, which takes several times as long.",
+        "The least number of training samples in a leaf, or their least share of all, rounded up. Only trees that"
+        " respect it are searched, which takes several times as long.",
     ),
     Option(
         "min_weight_fraction_leaf",
@@ -134,7 +134,7 @@ SEARCH_OPTIONS = (
         True,
         ("boolean",),
         "bool",
-        "Whether to look for better trees beside the search, at depth limits from 4 on: greedy tops with optimal"
+        "Whether to look for better trees alongside the search, at depth limits from 4 on: greedy tops with optimal"
         " depth-two bottoms, and searches below single nodes of the incumbent. They take at most a tenth of"
         " the time at depth 4 and a quarter from depth 5 on, twice that in the first second, and never change what is"
         " proven.",
@@ -153,7 +153,7 @@ SEARCH_OPTIONS = (
         True,
         ("boolean",),
         "bool",
-        "Whether to bound a split by what is known of splits at nearby thresholds.",
+        "Whether to bound a split by what is known about splits at nearby thresholds.",
         to_core=True,
     ),
     Option(
@@ -178,7 +178,7 @@ SEARCH_OPTIONS = (
         (Interval(Real, 0, None, closed="neither"), str, None),
         "float > 0, str or None",
         'Bytes that the search may hold, a number or a text such as "2GB" or "512 MiB". Near the limit a best-first'
-        " strategy goes on in the order of dfs-prio until there is room again; where that does not help, the search"
+        " strategy continues in the order of dfs-prio until there is room again; where that does not help, the search"
         " stops and keeps the best tree found.",
     ),
     Option(
@@ -190,7 +190,7 @@ SEARCH_OPTIONS = (
     ),
 )
 
-# What only those have who make a search themselves.
+# Options of codt.Search only.
 WATCHING_OPTIONS = (
     Option(
         "log_expansions",
@@ -215,7 +215,7 @@ WATCHING_OPTIONS = (
         None,
         (Interval(Real, 0, None, closed="left"), None),
         "float >= 0 or None",
-        "Seconds that the first look at the data may take; TimeoutError is raised after that. It does not limit run.",
+        "Seconds that preparing the data may take; TimeoutError is raised after that. It does not limit run.",
     ),
 )
 
@@ -278,7 +278,7 @@ ESTIMATOR_OPTIONS = (
         False,
         ("boolean",),
         "bool",
-        "Whether fit goes on with the search of the last call, if it was stopped and data and options (but for the"
+        "Whether fit continues the search of the last call, if it was stopped and data and options (except for the"
         " limits) are the same.",
         flag=None,
     ),
@@ -287,7 +287,7 @@ ESTIMATOR_OPTIONS = (
         0,
         ("verbose",),
         "int or bool",
-        "If not 0, show a live line of progress in a terminal or a notebook, and print one line that sums the search up"
+        "If not 0, show a live line of progress in a terminal or a notebook, and print one line that sums up the search"
         " when it ends.",
         flag=None,
     ),
@@ -301,7 +301,7 @@ def constraints(options: Iterable[Option]) -> dict[str, list[Any]]:
 
 OPTIONS = {option.name: option for option in ESTIMATOR_OPTIONS}
 _DEFAULTS = {option.name: option.default for option in (*WATCHING_OPTIONS, *ESTIMATOR_OPTIONS)}
-# What is expected of the options that are not switches.
+# The expected values of the options that are not switches.
 _NUMBERS = {
     option.name: option.type for option in ESTIMATOR_OPTIONS if not option.is_switch and option.name != "verbose"
 }
@@ -310,7 +310,7 @@ _NUMBERS = {
 def check_options(allowed: dict[str, list[Any]], values: Mapping[str, object], caller: str) -> None:
     """Check values against constraints in scikit-learn's vocabulary, whose checks take longer than some fits.
 
-    Defaults, and None where it is allowed, need no such check.
+    Defaults, and None where it is allowed, are not checked.
 
     Examples
     --------
@@ -329,21 +329,21 @@ range [0, inf). Got -1 instead.
     refuse_booleans(chosen)
     for name, value in chosen.items():
         if is_beyond_writing(value):
-            # A number that is as good and that scikit-learn can write out.
+            # A number that is refused in the same way and that scikit-learn can print.
             stand_in = 10**400 if value > 0 else -(10**400)  # type: ignore[operator]
             try:
                 validate_parameter_constraints(allowed, {name: stand_in}, caller_name=caller)
             except ValueError as error:
                 raise ValueError(str(error).replace(str(stand_in), shown(value))) from None
         elif isinstance(value, Real) and not isinstance(value, (Integral, float, np.floating)):
-            # Fractions and the like, of which scikit-learn asks in vain whether they are NaN.
+            # Fractions and the like, for which scikit-learn's check for NaN fails.
             validate_parameter_constraints(allowed, {name: as_float(value)}, caller_name=caller)
         else:
             validate_parameter_constraints(allowed, {name: value}, caller_name=caller)
 
 
 def refuse_booleans(values: Mapping[str, object], numbers: Mapping[str, str] = _NUMBERS) -> None:
-    """Refuse True and False for options that are numbers; Python would take them for 1 and 0.
+    """Refuse True and False for options that are numbers; Python would treat them as 1 and 0.
 
     Examples
     --------

@@ -30,8 +30,8 @@ def all_parameters(given: Mapping[str, Any], caller: str) -> dict[str, Any]:
 def offer_criteria(cls: Documented) -> Documented:
     """Name the parameters of all objectives in the signature of a constructor that takes them as ``**parameters``.
 
-    Class decorator; signatures are where scikit-learn looks for the parameters of an estimator. Criteria and parameters
-    are written into the class's documentation, in place of ``{criteria}``.
+    Class decorator: scikit-learn reads the parameters of an estimator from the signature. Criteria and parameters are
+    also written into the class's documentation, in place of ``{criteria}``.
     """
     constructor = vars(cls)["__init__"]
     vars(constructor).pop("__signature__", None)

@@ -2,9 +2,9 @@
 
 A row says what the core calls the objective, what a leaf predicts and loses (computed exactly, without the core), and
 what the loss is called. Everything in Python that depends on the objective asks its row: the checks of the data,
-:func:`codt.verify`, axes, pages, exports, and the conversion to scikit-learn. A further objective is a file and a row
-in the engine, and a row here; docs/objectives.md shows one. A row with parameters is a function of their values, with
-the parameters as options (:class:`Family`); what everything asks is the objective that it returns.
+:func:`codt.verify`, axes, pages, exports, and the conversion to scikit-learn. A new objective is a file and a row in
+the engine, and a row here; docs/objectives.md shows one. A row with parameters is a function of their values, with the
+parameters as options (:class:`Family`), which returns the objective that everything else uses.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from codt.input_checks.numbers import as_float
 from codt.options.options import Option, Task, check_options, constraints, refuse_booleans
 from codt.problem.sums import Fit, Floats, class_sums, exact_sum, fit_means, fit_median, weighted
 
-#: What the samples count: all the same; by weights, or with several targets each; by the cost of every prediction.
+#: How samples count: all the same; by weights, or with several targets each; by the cost of every prediction.
 Form = Literal["plain", "weighted", "costly"]
 
 
@@ -46,7 +46,7 @@ class Samples(NamedTuple):
 
 
 class TreeArrays(Protocol):
-    """What :class:`codt.Tree` tells of its nodes, as far as an objective can be guessed from it."""
+    """The arrays of a :class:`codt.Tree` from which its objective can be guessed."""
 
     task: Task
     n_samples: NDArray[np.int64]
@@ -78,26 +78,26 @@ class Objective:
     Attributes
     ----------
     name : str
-        What trees and files call it.
+        Its name in trees and files.
     task : {"classification", "regression"}
         The task.
     core : dict
-        What the core calls it, for every form that it has.
+        Its name in the core, for every form that it has.
     unit : str
-        What stands behind a loss: "3 misclassified".
+        What follows a loss: "3 misclassified".
     axis : str
         What the loss is called where it stands alone, as on an axis.
     leaf : callable
         Returns the best :class:`Leaf` for :class:`Samples`, without the core.
     losses : callable
-        Returns what each of the samples loses, weights included, by a prediction: one for all of them, or one for each.
+        Returns the loss of each sample, weights included, for a prediction: one for all samples, or one for each.
         Predictions are class codes or numbers.
     criterion : str
-        What users call it. Objectives of one criterion have different forms.
+        Its name for users. Objectives with the same criterion have different forms.
     predicts : str
         What a leaf predicts.
     one_best : bool
-        Whether no other prediction is as good.
+        Whether the best prediction is unique.
     whole : bool
         Whether all losses are whole numbers.
     spread : Spread or None
@@ -114,7 +114,7 @@ class Objective:
         The criteria of scikit-learn's trees for the same loss, the usual one first; each with its impurity, times the
         weight, where the loss is 1. Empty if there is none. In classification impurities do not follow from losses.
     fits : callable
-        Tells whether the losses of a tree can be losses of this objective.
+        Returns whether the losses of a tree can be losses of this objective.
     parameters : dict
         The values of its parameters by name, in the order in which the core takes them; set by its :class:`Family`.
 
@@ -147,17 +147,17 @@ class Objective:
     parameters: Mapping[str, float] = field(default_factory=dict)
 
     def bound(self, values: Mapping[str, Any]) -> Objective:
-        """Return this objective with these values of its parameters; what it does not take is ignored."""
+        """Return this objective with these values of its parameters; other values are ignored."""
         return FAMILIES[self.name].bind(values) if self.name in FAMILIES else self
 
     def reported(self, loss: float) -> int | float:
-        """Return a loss as it is reported: whole numbers as such."""
+        """Return a loss as it is reported: as an int if losses are whole numbers."""
         return round(loss) if self.whole else loss
 
     def __repr__(self) -> str:
         return f"<Objective {self.name}: {self.axis}>"
 
-    # A row is made of functions, and there is only one of each name.
+    # Compared and pickled by name and parameters: rows hold functions, and names are unique.
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Objective):
@@ -205,7 +205,7 @@ OBJECTIVES: dict[str, Objective] = {}
 FAMILIES: dict[str, Family] = {}
 #: The parameters of all objectives by name.
 PARAMETERS: dict[str, Option] = {}
-#: The objectives of each task by what users call them, the usual one first.
+#: The objectives of each task by criterion, the usual one first.
 CRITERIA: dict[Task, dict[str, Objective]] = {"classification": {}, "regression": {}}
 
 
@@ -240,7 +240,7 @@ def find_objective(
 
 
 def guess_objective(tree: TreeArrays) -> Objective:
-    """Return the objective of a tree that does not name it: the most special one of the task that its losses fit."""
+    """Return the objective of a tree that does not name it: the most special one that agrees with its losses."""
     return next(row for row in OBJECTIVES.values() if row.task == tree.task and row.fits(tree))
 
 

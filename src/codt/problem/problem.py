@@ -21,7 +21,7 @@ from codt.problem.sums import class_sums, exact_sum
 
 ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
 
-# Errors of regression times weights are summed with 52 bits; lighter samples than this would be rounded away.
+# Weighted regression errors are summed with 52 bits; beyond this ratio light samples would be rounded away.
 LARGEST_RATIO = 1e12
 
 # Sums and products of weights, costs and errors stay well within the range of 64-bit floats, and keep all their digits.
@@ -31,7 +31,7 @@ SMALLEST_NUMBER = 1e-290
 
 @dataclass(frozen=True)
 class Importance:
-    """What the samples count, and how their errors are measured; everything may be missing.
+    """What the samples count, and how their errors are measured; all of it is optional.
 
     Attributes
     ----------
@@ -57,11 +57,11 @@ class Importance:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def same_as(self, other: Importance) -> bool:
-        """Tell whether the samples count the same."""
+        """Return whether the samples count the same."""
         return all(_same(value, getattr(other, name)) for name, value in vars(self).items())
 
     def arguments(self) -> dict[str, Any]:
-        """Return what :class:`codt.Search` is told of it."""
+        """Return the keyword arguments of :class:`codt.Search` for it."""
         return {name: value for name, value in vars(self).items() if name != "parameters"} | dict(self.parameters)
 
 
@@ -72,7 +72,7 @@ class LeafLimits(NamedTuple):
     weight: float
 
     def allow(self, n_samples: int, weight: float) -> bool:
-        """Tell whether a leaf holds enough; what is short of the weight by rounding alone is enough."""
+        """Return whether a leaf holds enough; a weight that is too small only by rounding is enough."""
         return n_samples >= self.samples and weight >= self.weight * (1 - 1e-12)
 
 
@@ -151,7 +151,7 @@ class Problem:
         """
         count = len(self.targets)
         samples = min_samples_leaf if isinstance(min_samples_leaf, Integral) else _ceil(min_samples_leaf * count)
-        samples = min(int(samples), count)  # more than all are as many as all: a single leaf
+        samples = min(int(samples), count)  # more than all means a single leaf, as all does
         if self.weights is None:
             # All weigh the same: a share of the weight is a number of samples.
             return LeafLimits(max(1, samples, _ceil(min_weight_fraction_leaf * count)), 0.0)
@@ -175,7 +175,7 @@ class Problem:
         return self.objective.leaf(self.held(rows))
 
     def loss_of(self, predicted: ArrayLike, rows: NDArray[np.intp] | slice = slice(None)) -> float:
-        """Return what some samples lose by predictions: class codes or numbers, one for all of them or one for each.
+        """Return the loss of some samples under predictions: class codes or numbers, one for all or one for each.
 
         Examples
         --------
@@ -225,7 +225,7 @@ def prepare_problem(task: Task, X: Floats, y: ArrayLike, importance: Importance 
         costs = None if costs is None else costs[counted]
     if weights is not None and (weights == 1).all():
         weights = None
-    # Everything below is asked of the samples that count alone.
+    # Everything below concerns only the samples that count.
     if weights is not None:
         _check_weights(_weight_names(importance), weights)
     if costs is not None:
@@ -247,7 +247,7 @@ def prepare_problem(task: Task, X: Floats, y: ArrayLike, importance: Importance 
 
 def _check_criterion(task: Task, criterion: str | None, targets: Floats) -> None:
     known = CRITERIA[task]
-    if criterion is not None and criterion not in list(known):  # which may be anything, even without a hash
+    if criterion is not None and criterion not in list(known):  # a list: the criterion may be anything, even unhashable
         raise ValueError(f"criterion={criterion!r}: expected {' or '.join(map(repr, known))} in {task}.")
     if targets.ndim > 1 and not find_objective(task, criterion).several_targets:
         raise ValueError(f"criterion={criterion!r}: expected one column of targets, got {targets.shape[1]}.")
@@ -269,13 +269,13 @@ def _weights(importance: Importance, targets: Floats, classes: NDArray[Any], n_s
 
 
 def _weight_names(importance: Importance) -> str:
-    """Return what the weights were made of."""
+    """Return the names of the parameters that the weights come from."""
     names = ("sample_weight", "class_weight")
     return " times ".join(name for name in names if getattr(importance, name) is not None)
 
 
 def _product(name: str, first: Floats, second: Floats) -> Floats:
-    """Multiply numbers of at least 0; what is lost at either end of the range of floats is refused."""
+    """Multiply numbers of at least 0; refuse products that underflow (overflow is refused later)."""
     with np.errstate(over="ignore", under="ignore"):  # infinity is refused later
         product: Floats = first * second
     vanished = (product == 0) & (first > 0) & (second > 0)
@@ -340,7 +340,7 @@ def _class_weights(given: object, targets: Floats, classes: NDArray[Any], weight
             raise ValueError(f"class_weight={given!r}: expected a dictionary, 'balanced' or None.")
         if weights is not None:
             _check_weights("sample_weight", weights[weights > 0])
-        # By weight, not by number of samples: a weight of two is then the same as a repeated row here too.
+        # By weight, not by number of samples, so that a weight of two is the same as a repeated row here, too.
         totals = class_sums(targets, weights, len(classes))
         present = totals > 0
         balanced = np.zeros(len(classes))
@@ -378,7 +378,7 @@ def _costs(importance: Importance, targets: Floats, classes: NDArray[Any], weigh
 
 
 def _ceil(number: float) -> int:
-    """Round up, but not for the sake of a rounding error: 0.1 x 30 is 3."""
+    """Round up, but ignore rounding errors: 0.1 x 30 is 3."""
     return math.ceil(number * (1 - 1e-12))
 
 

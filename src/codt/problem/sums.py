@@ -1,9 +1,9 @@
 """Sums, means and errors of samples that are right to the last digits, wherever the numbers lie.
 
-Near 1e15 the mean of targets that differ by one is off by far more than a rounding error of their differences, if it
-is computed in plain floats. So nothing here is summed as it is: targets are replaced by their distances from one of
-them, which is next to the mean. It is the target closest to the mean, hence every distance from it is at most twice
-the distance from the mean, and what is lost when it is rounded is a rounding error of that target's own error.
+Near 1e15 the mean of targets that differ by one, computed in plain floats, is off by far more than a rounding error of
+their differences. So targets are never summed as they are, but replaced by their distances from the target closest to
+the mean. Every distance from it is at most twice the distance from the mean, so rounding it costs no more than a
+rounding error of that target's own error.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def fit_means(targets: Floats, weights: Floats | None = None) -> Fit:
 def fit_median(targets: Floats, weights: Floats | None = None) -> Fit:
     """Return the median and the sum of weighted distances from it.
 
-    It is between the two middle targets, if the weight is halved there.
+    It lies halfway between two targets if they split the weight in half.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def _mean(targets: Floats, weights: Floats | None) -> tuple[float, float]:
     """Return the mean of one column and its error."""
     total = float(len(targets)) if weights is None else exact_sum(weights)
     origin = targets[0]
-    for _ in range(2):  # the first rough mean may be as far off as its origin is from the mean
+    for _ in range(2):  # the error of the first mean may be proportional to its distance from the origin
         distances = targets - origin
         rough = float(weighted(distances, weights).sum()) / total
         origin = targets[np.abs(distances - rough).argmin()]

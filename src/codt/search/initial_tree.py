@@ -66,7 +66,7 @@ def as_tree(start: object, X: Floats) -> Tree:
 
 
 def _rebuild(tree: Tree, X: Floats, *, centred: bool) -> Tree:
-    """Copy the splits that separate the samples; if asked for, put thresholds midway between those they separate."""
+    """Copy the splits that separate the samples; if ``centred``, put thresholds midway between their values."""
     kept: list[int] = []
     threshold: list[float] = []
     left: list[int] = []

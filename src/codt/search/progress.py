@@ -1,4 +1,4 @@
-"""What a search says of itself while it runs."""
+"""What a search reports while it runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from codt.tree.tree import Tree
 if TYPE_CHECKING:
     from codt.search.search import Search
 
-# Seconds between calls at a regular pace.
+# Seconds between regular calls.
 PACE = 0.5
 
 
@@ -29,13 +29,13 @@ class Progress:
     n_expansions : int
         Expansions so far.
     lower_bound, objective : float
-        The optimal objective lies between the two; the second is that of the best tree found.
+        The optimal objective lies between the two; ``objective`` is that of the best tree found.
     gap : float
         How far the objective may be from the optimum, relative to the objective.
     memory : int
         Bytes that the search holds.
     improved : bool
-        Whether the call is for a better tree; at a regular pace otherwise.
+        Whether the call is for a better tree; otherwise it is a regular one.
     """
 
     seconds: float
@@ -54,7 +54,7 @@ class Progress:
 
 
 class Watcher:
-    """Turns the core's regular question into calls of the user's function and of the live line."""
+    """Turns the core's regular polls into calls of the user's function and of the live line."""
 
     def __init__(
         self, search: Search, callback: Callable[[Progress], object] | None, show: Callable[[Progress], object] | None
@@ -77,7 +77,7 @@ class Watcher:
         return stop
 
     def report_improvements(self) -> bool:
-        """Call the user's function for every better tree that it has not heard of."""
+        """Call the user's function for every better tree not reported yet."""
         if self._callback is None:
             return False
         stop = False
@@ -108,7 +108,7 @@ class Watcher:
 def live_line(enabled: bool) -> Iterator[Callable[[Progress], object] | None]:
     """Show one line that follows the search, in a terminal or a notebook; nothing in a log file.
 
-    In a terminal the line is gone at the end; in a notebook, which cannot take back what it showed, the last one stays.
+    In a terminal the line disappears at the end; in a notebook the last one stays.
     """
     if not enabled:
         yield None

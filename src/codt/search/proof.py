@@ -1,4 +1,4 @@
-"""What is proven of a tree: status, lower bound and gap, decided here for all estimators, so that they agree."""
+"""What is proven about a tree: status, lower bound and gap, decided here for all estimators, so that they agree."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ Status = Literal["optimal", "time-limit", "expansion-limit", "gap-limit", "memor
 
 
 class Standing(NamedTuple):
-    """What a search ends with: ``"optimal"`` and a gap of 0 if the bounds meet, and neither of the two if not."""
+    """The result of a search: ``"optimal"`` and a gap of 0 if the bounds meet, and neither of the two if not."""
 
     status: str
     lower_bound: float
@@ -16,14 +16,14 @@ class Standing(NamedTuple):
 
 
 class KnownBound(NamedTuple):
-    """What other searches have proven of the optimum of this one.
+    """A lower bound on the optimum that other searches have proven.
 
     Attributes
     ----------
     value : float
         No tree has a lower objective.
     tolerance : float
-        What the other searches take for equal: the bound leaves room for it.
+        Differences that the other searches treat as equal; the bound leaves room for them.
     """
 
     value: float
@@ -31,7 +31,7 @@ class KnownBound(NamedTuple):
 
 
 def settle(stopped_by: str, lower_bound: float, objective: float) -> Standing:
-    """Return what is proven of a tree.
+    """Return what is proven about a tree.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def settle(stopped_by: str, lower_bound: float, objective: float) -> Standing:
     lower_bound : float
         No tree has a lower objective.
     objective : float
-        That of the tree.
+        The objective of the tree.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def settle(stopped_by: str, lower_bound: float, objective: float) -> Standing:
     """
     if objective <= lower_bound:
         return Standing("optimal", objective, 0.0)
-    # The proof and the bounds are read one after the other: what is not proven is never called so.
+    # Status and bounds are read one after the other, so they may disagree: call nothing optimal that is not proven.
     status = "interrupted" if stopped_by == "optimal" else stopped_by
     return Standing(status, lower_bound, relative_gap(lower_bound, objective))
 

@@ -1,4 +1,4 @@
-"""The search itself, to be run at once or watched step by step."""
+"""The search itself, to be run in one go or step by step."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ class Expansion(NamedTuple):
 class Search:
     """A search for the optimal decision tree.
 
-    The estimators make one and run it to its end. Use it directly to spend a budget of expansions at a time
-    and to read the bounds and the best tree (the incumbent) in between.
+    The estimators make one and run it to its end. Use it directly to run some expansions at a time and to read the
+    bounds and the best tree (the incumbent) in between.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ class Search:
         self._seconds = 0.0
         self._run_since: float | None = None
         start = perf_counter()
-        # The core refuses what it does not know, and what is missing.
+        # The core refuses unknown and missing options.
         self._core = _core.Search(
             self.problem.samples,
             self.problem.targets,
@@ -244,7 +244,7 @@ class Search:
     def offer(self, tree: Tree) -> None:
         """Take a tree as incumbent if it is better than the present one.
 
-        Any thread may do so at any time, also while :meth:`run` is under way in another one.
+        Any thread may call this at any time, also while :meth:`run` is under way in another one.
 
         Parameters
         ----------
@@ -272,7 +272,7 @@ class Search:
         self._core.offer(*(getattr(starting, name).tolist() for name in (*TEST_COLUMNS, "left", "right")))
 
     def raise_lower_bound(self, bound: float, tolerance: float = 0.0) -> None:
-        """Take in that no tree has a lower objective than ``bound``, which the search then need not prove itself.
+        """Tell the search that no tree has a lower objective than ``bound``, so that it need not prove this itself.
 
         The search is complete as soon as its incumbent reaches the bound. Any thread may raise it at any time, also
         while :meth:`run` is under way in another one; of several bounds the highest counts. A bound above the optimum
@@ -283,8 +283,8 @@ class Search:
         bound : float
             A lower bound on the objective, penalties included, in the unit of :attr:`bounds`.
         tolerance : float, default=0.0
-            The :attr:`tolerance` of the search that has proven the bound: a tree that is above it by no more than what
-            the two searches take for equal, and by no more than a billionth, reaches it.
+            The :attr:`tolerance` of the search that has proven the bound: a tree reaches the bound if it is above it by
+            no more than the tolerances of the two searches, and by no more than a billionth.
 
         Examples
         --------
@@ -310,12 +310,12 @@ class Search:
         Parameters
         ----------
         n_expansions : int, default=1
-            How many.
+            The number of expansions.
 
         Returns
         -------
         status : {"optimal", "expansion-limit"}
-            As of :meth:`run`.
+            As for :meth:`run`.
         """
         if isinstance(n_expansions, bool) or not isinstance(n_expansions, Integral) or n_expansions < 0:
             raise ValueError(f"n_expansions={shown(n_expansions)}: expected a whole number of at least 0.")
@@ -323,13 +323,13 @@ class Search:
 
     @property
     def seconds(self) -> float:
-        """Time spent so far: on the first look at the data and in all runs."""
+        """Time spent so far: on preparing the data and in all runs."""
         since = self._run_since
         return self._seconds + (0.0 if since is None else perf_counter() - since)
 
     @property
     def status(self) -> Status | None:
-        """Why the last run ended; None before the first one, and ``"optimal"`` if the search is complete since."""
+        """Why the last run ended; None before the first one, and ``"optimal"`` once the search is complete."""
         return "optimal" if self._status and self.complete else self._status
 
     @property
@@ -340,16 +340,16 @@ class Search:
     @property
     def bounds(self) -> Bounds:
         """The proven lower bound and the incumbent's objective, penalties included; equal once they meet."""
-        lower = self._core.lower_bound  # first: both may move meanwhile, towards each other
+        lower = self._core.lower_bound  # read first: both may move towards each other meanwhile
         upper = self._core.upper_bound
         return Bounds(min(lower, upper), upper)
 
     @property
     def tolerance(self) -> float:
-        """How much better than the incumbent a tree might be all the same, once the search is complete.
+        """How much better than the incumbent a tree might still be once the search is complete.
 
-        Zero where nothing is rounded: misclassified samples, whole weights and costs, whole penalties. Otherwise what
-        rounding may have done to sums of 64-bit floats.
+        Zero where nothing is rounded: misclassified samples, whole weights and costs, whole penalties. Otherwise a
+        bound on the rounding errors of sums of 64-bit floats.
         """
         return self._core.tolerance
 
@@ -364,10 +364,10 @@ class Search:
         arrays: dict[str, Any] = {**self._core.tree(), "task": self.task, "objective": self.problem.objective}
         weights = self.problem.weights
         if self.task == "regression" and weights is not None:
-            # The core tells means, not what they are weighed by.
+            # The core returns means, without the weights behind them.
             arrays["weight"] = node_weights(Tree(**arrays), self.samples, weights)
         elif self.problem.costs is not None:
-            # The core tells the weight of every class, then the cost of every prediction.
+            # The core returns the weight of every class, then the cost of every prediction.
             arrays["value"], costs = np.hsplit(arrays["value"], 2)
             arrays["label"] = costs.argmin(axis=1)
         return Tree(**arrays)
@@ -399,7 +399,7 @@ class Search:
 
     @property
     def stats(self) -> dict[str, int]:
-        """Counters of the work done, bytes held, and how often memory was short and then was not."""
+        """Counters of the work done, bytes held, and how often memory became short and was sufficient again."""
         return self._core.stats()
 
     @property
@@ -420,7 +420,7 @@ class Search:
 
 
 def effective_decrease(min_loss_decrease: float, problem: Problem) -> float:
-    """Return the decrease, checked; beyond what any split can save all numbers mean the same: a single leaf.
+    """Return the decrease, checked and capped: whatever exceeds the most that a split can save means a single leaf.
 
     Examples
     --------
@@ -435,7 +435,7 @@ def effective_decrease(min_loss_decrease: float, problem: Problem) -> float:
 
 
 def effective_penalty(penalty: float, problem: Problem) -> float:
-    """Return a penalty as good as the given one; beyond what any split can save all of them mean a single leaf.
+    """Return the penalty, capped: whatever exceeds the most that a split can save means a single leaf.
 
     Examples
     --------
@@ -455,7 +455,7 @@ def absolute_penalty(complexity_cost: float, problem: Problem) -> float:
     >>> absolute_penalty(0.01, problem)
     2.0
     """
-    if complexity_cost == 0:  # whose scale takes a while to compute
+    if complexity_cost == 0:  # computing the scale takes a while
         return 0.0
     scale = problem.scale
     penalty = as_float(complexity_cost) * scale

@@ -124,7 +124,7 @@ class Heuristic:
         """Turn a heuristic, an object with an ``address`` or a plain function into a heuristic."""
         if isinstance(value, Heuristic):
             return value
-        # A Numba cfunc is callable as well; its compiled form is the one that is meant.
+        # A Numba cfunc is callable as well, but its compiled form is wanted.
         if hasattr(value, "address"):
             return cls.native(value)
         if callable(value):
@@ -164,7 +164,7 @@ class Heuristic:
         return cls(kind)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Heuristic:
-        # sklearn.base.clone copies parameters deeply, but compiled code has no copy; nor is one needed.
+        # sklearn.base.clone makes deep copies of parameters, but compiled code cannot be copied and need not be.
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -181,7 +181,7 @@ def _check_function(function: object) -> None:
         raise TypeError(f"function={function!r} must be callable with ({', '.join(ARGUMENTS)}).")
     try:
         signature = inspect.signature(function)
-    except ValueError:  # some built-in functions do not tell theirs
+    except ValueError:  # some built-in functions have no signature
         return
     try:
         signature.bind(*ARGUMENTS)

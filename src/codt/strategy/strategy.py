@@ -1,7 +1,7 @@
 """Search strategies: the three choices of the paper's Select, and a heuristic.
 
-The registry of the 18 named strategies lives in the compiled core, so that a strategy is described in one
-place only; :func:`strategies` reads it.
+The registry of the 18 named strategies is in the compiled core, so that a strategy is described only once;
+:func:`strategies` reads it.
 """
 
 from __future__ import annotations
@@ -34,13 +34,12 @@ class Strategy:
     Parameters
     ----------
     name : str
-        How to call it.
+        Its name.
     priority : iterable of str
-        Which child of an OR node comes first: criteria of which the first that tells two children apart
-        decides. ``"expanded"`` (AND nodes before unexpanded intervals), ``"lower-bound"`` (lowest first),
-        ``"heuristic"`` (lowest first), ``"feature-rank"`` (lowest first), ``"interval-size"`` (largest
-        first), ``"interval-start"`` (lowest first), ``"random"``. Ties that remain are broken by feature
-        rank, then interval start.
+        Which child of an OR node comes first: a list of criteria; the first that tells two children apart decides.
+        ``"expanded"`` (AND nodes before unexpanded intervals), ``"lower-bound"`` (lowest first), ``"heuristic"``
+        (lowest first), ``"feature-rank"`` (lowest first), ``"interval-size"`` (largest first), ``"interval-start"``
+        (lowest first), ``"random"``. Ties that remain are broken by feature rank, then interval start.
     left_right : str, default="upper-bound"
         Which child of an AND node comes first: ``"upper-bound"`` (the larger incumbent),
         ``"fewest-expansions"``, ``"heuristic"`` (the lower value) or ``"random"``.
@@ -164,14 +163,14 @@ def strategies() -> dict[str, Strategy]:
 
 
 def resolve_strategy(value: str | Strategy, parameter_name: str = "strategy") -> Strategy:
-    """Look a strategy up by name; a strategy stands for itself.
+    """Look up a strategy by name; a strategy is returned unchanged.
 
     Parameters
     ----------
     value : str or Strategy
         The name of a registered strategy, or a strategy.
     parameter_name : str, default="strategy"
-        What error messages call the value.
+        The name of the value in error messages.
 
     Examples
     --------

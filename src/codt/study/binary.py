@@ -12,8 +12,8 @@ from codt.tree.split import at_most
 def binary_features(X: Floats) -> NDArray[np.bool_]:
     """Return one column for every feature and every two neighbouring values of it: whether it is at most the lower one.
 
-    A tree on these columns is a tree on the features, and the other way round. There can be a great many columns, so
-    they take a byte a value; a peer that needs more than that makes its own copy.
+    A tree on these columns is a tree on the features, and vice versa. There can be a great many columns, so they take
+    one byte per value; a peer that needs more makes its own copy.
 
     Examples
     --------

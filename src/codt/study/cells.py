@@ -1,4 +1,4 @@
-"""Cells: the pieces of a study that run by themselves."""
+"""Cells: the pieces of a study that run independently."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class Cell:
     Attributes
     ----------
     dataset, depth, method : str, int, str
-        What is run on what.
+        The data set, the depth limit and the method.
     strategy, terminal : str
         The search strategy and the terminal case; empty for methods that have none.
     samples : int or None
         The size of the random subsample; None for all samples.
     repetition, seed : int
-        Which run of several it is, and the seed of the study.
+        The number of the repetition, and the seed of the study.
     time_limit, memory_limit : float, int
         Seconds and bytes.
     own_strategy : str
@@ -44,7 +44,7 @@ class Cell:
 
     @property
     def key(self) -> str:
-        """A digest of everything that defines the cell: equal cells, and only they, have equal keys."""
+        """A digest of everything that defines the cell: keys are equal if and only if the cells are."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()[:24]
 
     def to_json(self) -> str:
@@ -74,7 +74,7 @@ def cells(description: Description) -> list[Cell]:
         for dataset in description.datasets:
             for samples in description.samples or (None,):
                 if samples is not None and samples > sizes.get(dataset, samples):
-                    continue  # there are not that many samples to draw from
+                    continue  # the data set has too few samples
                 for depth in description.depths:
                     for method, strategy, terminal in description.variants():
                         cell = Cell(

@@ -1,8 +1,8 @@
 """What the paper says, statement by statement, and whether a run confirms it.
 
 A statement is a row of :data:`CLAIMS`: its words, the study that tests it, the figure that shows it, and a test. Most
-tests are made by one of the functions of :mod:`codt.study.judging`, out of a metric, depths, and what has to hold of
-the numbers.
+tests are made by one of the functions of :mod:`codt.study.judging`, from a metric, depths, and a condition on the
+numbers.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _SMALL = ["bfs-small-lb", "bfs-small", "bfs-small-t-lb"]
 _LARGE = ["bfs-large", "bfs-large-lb", "bfs-large-t-lb"]
 _PEERS = ("codt", "pycontree", "pystreed")
 
-# In the tests, m is what a label has on average, in ascending order: m.index[0] is the best label.
+# In the tests, m holds the mean of every label in ascending order: m.index[0] is the best label.
 CLAIMS = (
     Claim(
         "bfs-small-lb completes the search fastest.",

@@ -1,6 +1,6 @@
 """The commands ``codt study run``, ``report``, ``list`` and ``data``; need the extra ``study``.
 
-What they need is imported when they are run: it takes a while, and other commands do without.
+Their libraries are imported when they are run, because that takes a while and other commands do not need them.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def run(
     jobs: Annotated[int, typer.Option(min=1, help="Cells at a time on this machine.")] = os.cpu_count() or 1,
     cluster: Annotated[str | None, typer.Option(help="Run on the Dask cluster at this address instead.")] = None,
 ) -> None:
-    """Run studies; what has been done already is not done again."""
+    """Run studies; finished cells are not run again."""
     from codt.study.cells import cells
     from codt.study.cluster import run_on_cluster
     from codt.study.description import find, shipped
@@ -72,7 +72,7 @@ def run(
                 run_local(work, store, jobs, report)
             else:
                 run_on_cluster(work, store, cluster, report)
-            # Another process may have done a part of it.
+            # Another process may have run some of the cells.
             progress.update(bar, completed=total - len(pending(description, store)))
             counts = ", ".join(f"{count} {status}" for status, count in sorted(ends.items())) or "nothing to do"
             progress.console.print(f"{description.name}: {counts}; results in {store.path}")
@@ -109,7 +109,7 @@ def data(
         try:
             found = measure_dataset(name)
         except (ValueError, OSError) as error:
-            table.add_row(name, f"not at hand: {error}" if names else "not at hand")
+            table.add_row(name, f"not available: {error}" if names else "not available")
             continue
         sizes = (found.n_samples, found.n_features, found.n_unique_values, found.n_labels)
         same = "" if name not in printed else "yes" if found == printed[name] else f"no: {_sizes(printed[name])}"

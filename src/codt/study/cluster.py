@@ -13,14 +13,14 @@ def run_on_cluster(work: list[Cell], store: Store, address: str, report: Report)
     """Run cells on the cluster at an address; results come back here and are kept here.
 
     The workers need codt, the methods and the data; a worker should have one thread for each cell that may run at a
-    time (``dask worker ADDRESS --nthreads 1``). A cell whose worker is lost is run again on another; since a cell has
-    one key, it is counted once. A cell that has taken several workers with it is recorded as a crash.
+    time (``dask worker ADDRESS --nthreads 1``). A cell whose worker is lost is run again on another one; since a cell
+    has one key, it is counted once. A cell that has brought down several workers is recorded as a crash.
     """
     from distributed import Client, as_completed  # noqa: PLC0415 (an optional library)
 
     with Client(address, set_as_default=False) as client:
         asked = {client.submit(run_cell, cell.to_json(), key=f"codt-{cell.key}"): cell for cell in work}
-        # The loop of this client: that of another, were it the default one, would wait for the same events.
+        # The event loop of this client: the default client may be another one.
         for future in as_completed(asked, loop=client.loop):
             cell = asked[future]
             error = future.exception()

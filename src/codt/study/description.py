@@ -1,4 +1,4 @@
-"""What a study is: a TOML file, read and checked.
+"""The description of a study: a TOML file, read and checked.
 
 .. code-block:: toml
 
@@ -52,7 +52,7 @@ class Description:
     Attributes
     ----------
     name, title : str
-        What it is called: the name in files, the title in the report.
+        Its name in files, and its title in the report.
     datasets : tuple of str
         Names of :func:`codt.data.datasets.list_datasets`, or CSV or Parquet files.
     depths : tuple of int
@@ -60,15 +60,15 @@ class Description:
     methods : tuple of str
         Names from :data:`codt.study.methods.METHODS`.
     strategies, terminals : tuple of str
-        Search strategies and terminal cases; only the methods that are codt have them.
+        Search strategies and terminal cases; only codt's own methods have them.
     samples : tuple of int
-        Sizes of random subsamples; empty for the data as they are.
+        Sizes of random subsamples; empty for the whole data.
     time_limit : float
         Seconds for one cell.
     memory_limit : int
         Bytes for one cell.
     repetitions, seed : int
-        How often each cell is run, and where its random numbers start.
+        How often each cell is run, and the seed of its random numbers.
     metrics : tuple of str
         What the report shows, of "runtime", "best" (time to the best solution), "oi", "memory" and "expansions".
     profiles : bool
@@ -94,7 +94,7 @@ class Description:
     own: str = "{}"
 
     def variants(self) -> list[tuple[str, str, str]]:
-        """Return method, strategy and terminal case of all that is compared; a method without strategies occurs once.
+        """Return method, strategy and terminal case of everything compared; a method without strategies occurs once.
 
         Examples
         --------
@@ -110,7 +110,7 @@ class Description:
         return found
 
     def label(self, method: str, strategy: str, terminal: str) -> str:
-        """Return what a variant is called in the report: whatever the study varies of it.
+        """Return the name of a variant in the report: whatever the study varies.
 
         Examples
         --------
@@ -168,11 +168,11 @@ def parse(text: str, name: str, *, folder: Path = Path(), quick: bool = False) -
     text : str
         The TOML.
     name : str
-        What the study is called.
+        The name of the study.
     folder : Path
-        What paths of own data sets are relative to.
+        The folder that paths of the user's own data sets are relative to.
     quick : bool, default=False
-        Whether the table ``quick`` replaces what stands before it.
+        Whether the table ``quick`` replaces the values above it.
 
     Examples
     --------
@@ -226,7 +226,7 @@ def _checked(name: str, values: Mapping[str, Any], own: Mapping[str, Any], folde
 
 
 def own_strategy(name: str, options: Mapping[str, Any]) -> Strategy:
-    """Make a strategy out of a table of the file.
+    """Make a strategy from a table of the file.
 
     Examples
     --------

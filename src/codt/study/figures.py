@@ -44,7 +44,7 @@ def _panels(n: int, height: float = 2.6) -> tuple[Figure, list[Axes]]:
 
 
 def _look(labels: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Return a colour and a kind of line for every label, told apart without colours too."""
+    """Return a colour and a line style for every label, distinguishable without colours too."""
     colours = (*mpl.color_sequences["tab10"], "black")  # no study of the paper has more labels
     return {
         label: {"color": colours[i % len(colours)], "linestyle": _LINES[i % len(_LINES)]}
@@ -53,9 +53,9 @@ def _look(labels: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 
 def distributions(study: Study, metric: str) -> Figure | None:
-    """Draw the share of runs within each value of a metric, one line a label, one panel a depth."""
+    """Draw the share of runs within each value of a metric, one line per label, one panel per depth."""
     rows = study.rows_with(metric)
-    # A panel in which nobody got anywhere shows nothing.
+    # A panel in which no run reached anything would be empty.
     reached_at = set(rows.loc[np.isfinite(rows[metric]), "depth"])
     depths = [depth for depth in study.description.depths if depth in reached_at]
     if not depths:
@@ -93,7 +93,7 @@ def distributions(study: Study, metric: str) -> Figure | None:
 def _legend(figure: Figure, axes: Sequence[Axes]) -> None:
     """Put one legend below all panels; not every panel has every label."""
     named = {name: handle for axis in axes for handle, name in zip(*axis.get_legend_handles_labels(), strict=True)}
-    inches = 0.7 + 0.075 * max(map(len, named))  # of an entry: its line, and its text
+    inches = 0.7 + 0.075 * max(map(len, named))  # the width of an entry: its line and its text
     columns = max(1, min(int(figure.get_figwidth() / inches), len(named)))
     figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=columns, frameon=False)
     figure.set_figheight(2.6 + 0.2 * math.ceil(len(named) / columns))
@@ -112,7 +112,7 @@ def critical_differences(study: Study, rankings: dict[int, Ranking], metric: str
             ranking.nemenyi,
             ax=axis,
             color_palette=colours,
-            # No-break spaces, which SVG keeps, part the texts from the lines.
+            # No-break spaces, which SVG keeps, separate the texts from the lines.
             label_fmt_left="{label} ({rank:.2f})\u00a0",
             label_fmt_right="\u00a0({rank:.2f}) {label}",
         )
@@ -153,7 +153,7 @@ def profiles(study: Study, dataset: str) -> Figure:
 
 
 def growth(study: Study, metric: str = "expansions") -> Figure:
-    """Draw the mean of a metric by the number of samples, one line a data set."""
+    """Draw the mean of a metric by the number of samples, one line per data set."""
     figure, (axis,) = _panels(1, 3.2)
     for dataset, line in mean_growth(study, metric).items():
         axis.plot(line.index, line.to_numpy(), marker=".", label=dataset)
@@ -175,5 +175,5 @@ def mean_growth(study: Study, metric: str = "expansions") -> dict[str, pd.Series
 
 
 def rankable(study: Study, metric: str) -> pd.DataFrame:
-    """Return the table of a metric, one row a problem, without methods that it does not apply to."""
+    """Return the table of a metric, one row per problem, without methods that it does not apply to."""
     return by_problem(study.rows_with(metric), metric)

@@ -1,7 +1,7 @@
 """How statements of the paper are judged by the numbers of a run.
 
-Each function here takes a study and returns a verdict, or makes such a function. That a run has nothing to judge by is
-said by KeyError, whose argument is what is missing.
+Each function here takes a study and returns a verdict, or makes such a function. If a run has nothing to judge by,
+KeyError is raised; its argument says what is missing.
 """
 
 from __future__ import annotations
@@ -44,21 +44,21 @@ def means(
     *,
     champion: str = "",
 ) -> Test:
-    """Judge by what every label has on average, in ascending order.
+    """Judge by the means of all labels, in ascending order.
 
-    The mean is arithmetic for the objective integral, and otherwise geometric, where what was not completed counts with
-    the time that was spent.
+    The mean is arithmetic for the objective integral and geometric otherwise; unfinished runs count with the time they
+    spent.
 
     Parameters
     ----------
     metric : str
-        Which of the metrics.
+        The metric.
     depths : sequence of int
-        At which depths; empty for all.
+        The depths; empty for all.
     holds : callable
         Takes the means and returns whether the statement holds.
     remark : str
-        What to add to the evidence.
+        A remark to add to the evidence.
     among : sequence of str
         Only these labels; empty for all.
     champion : str
@@ -121,7 +121,7 @@ def no_difference(metric: str, depth: int) -> Test:
 def reduction(
     metric: str, depths: Sequence[int], other: str, holds: Callable[[float], object], remark: str = ""
 ) -> Test:
-    """Judge by how much depth two reduces a metric where it and another terminal case finished, as a share."""
+    """Judge by the share by which depth two reduces a metric, where it and another terminal case finished."""
 
     def test(study: Study) -> Verdict:
         rows = study.rows_with(metric)
@@ -136,7 +136,7 @@ def reduction(
 
 
 def times_slower(other: str, holds: Callable[[float], object], remark: str = "") -> Test:
-    """Judge how many times slower another method is than ours; at least so, where it did not finish."""
+    """Judge how many times slower another method is than ours; a lower bound where it did not finish."""
 
     def test(study: Study) -> Verdict:
         rows = study.rows_with("runtime")

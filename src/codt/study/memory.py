@@ -1,4 +1,4 @@
-"""What a process holds in memory."""
+"""The memory of a process."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _CLEAR = Path("/proc/self/clear_refs")
 
 
 def resident_bytes() -> int:
-    """Return what this process holds now."""
+    """Return the memory that this process holds now."""
     return int(psutil.Process().memory_info().rss)
 
 
 def forget_peak() -> None:
-    """Let the peak start anew at what is held now, where the system can do that."""
+    """Reset the peak to what is held now, where the system can do that."""
     try:
         _CLEAR.write_text("5", encoding="ascii")
     except OSError:
@@ -27,7 +27,7 @@ def forget_peak() -> None:
 def peak_bytes() -> int:
     """Return the most that this process has held.
 
-    Not by ``getrusage``: its peak of a new process includes what its parent held when it was started.
+    Not from ``getrusage``, whose peak for a new process includes what its parent held when it was started.
     """
     try:
         match = re.search(r"^VmHWM:\s*(\d+) kB", _STATUS.read_text(encoding="ascii"), re.MULTILINE)

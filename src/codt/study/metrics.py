@@ -1,7 +1,7 @@
 """The paper's metrics (section "Experiment Setup"), computed from the results of a study.
 
-A *problem* is what all methods of a study are given alike: data set, depth, and subsample if there is one. What is best
-known for a problem is the lowest loss that any cell ended with, in whatever study.
+A *problem* is what all methods of a study have to solve: data set, depth, and subsample if there is one. The best known
+loss of a problem is the lowest that any cell of any study ended with.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Study:
         return list(dict.fromkeys(self.rows["label"]))
 
     def rows_with(self, metric: str) -> pd.DataFrame:
-        """Return the rows that a metric applies to: a method that proves nothing is measured by its tree alone."""
+        """Return the rows that a metric applies to: a method that proves nothing is judged only by its tree."""
         by_tree = metric in ("oi", "best", "loss")
         applies = self.rows[metric].notna() & (by_tree | (self.rows["status"] != HEURISTIC))
         return self.rows[applies]
@@ -77,7 +77,7 @@ def load(folder: Path, *, clock: Clock = "wall", known: pd.Series | None = None)
     options: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in values.items()}
     description = Description(**options)
     results = Store(folder).table().to_pandas()
-    # A description may have been changed since a part of its cells was run; those stay, but are of another study.
+    # A description may have changed since some of its cells were run; these are kept, but are not part of the study.
     mine = results["key"].isin([cell.key for cell in cells(description)])
     return evaluate(description, results[mine], clock=clock, known=known)
 
@@ -97,10 +97,10 @@ def evaluate(
     results : DataFrame
         Its cells, as the store has them.
     clock : {"wall", "processor"}
-        With "processor" the run times of methods that use one thread are processor times: on a busy machine they say
-        more than the wall clock.
+        With "processor" the run times of methods that use one thread are processor times: on a busy machine they are
+        more meaningful than wall times.
     known : Series, optional
-        The best known losses by :func:`best_known`, if other studies count too.
+        The best known losses from :func:`best_known`, if other studies count too.
     """
     skipped = results[results["status"].isin(SKIPPED)].copy()
     rows = _with_problems(results[~results["status"].isin(SKIPPED)]).reset_index(drop=True)
@@ -115,7 +115,7 @@ def evaluate(
     one_thread = ~rows["method"].isin([name for name, method in METHODS.items() if method.all_cores])
     by_processor = one_thread & rows["cpu_seconds"].notna() & (clock == "processor")
     rows["runtime"] = rows["cpu_seconds"].where(by_processor, rows["seconds"]).where(done, np.inf)
-    # What an unfinished run took at least, by the same clock.
+    # A lower bound on the time of an unfinished run, by the same clock.
     rows["at_least"] = rows["cpu_seconds"].where(by_processor, rows["time_limit"])
     records: list[dict[str, Any]] = rows.to_dict("records")  # type: ignore[assignment]
     rows["best"] = [_time_to_best(row) for row in records]
@@ -147,7 +147,7 @@ def _with_problems(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def _short_names(names: pd.Series) -> dict[str, str]:
-    """Return short names for files: without folders, and without the target, where that does not mix them up."""
+    """Return short names for files: without folders, and without the target where the names stay unique."""
     full = list(dict.fromkeys(names))
     stems = {name: Path(name.partition("::")[0]).stem if is_own_file(name) else name for name in full}
     files = {name: Path(name).name for name in full}
@@ -158,7 +158,7 @@ def _short_names(names: pd.Series) -> dict[str, str]:
 def objective_integral(
     seconds: Sequence[float], losses: Sequence[float], greedy: float, best: float, time_limit: float
 ) -> float:
-    """Return the OI: the mean over time of the incumbent's distance to the best; 1 if greedy is all there is.
+    """Return the OI: the mean over time of the incumbent's distance to the best; 1 if greedy is never improved.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def objective_integral(
     greedy, best : float
         The loss of the greedy tree, with which the search starts, and the best known loss.
     time_limit : float
-        Up to when.
+        The end of the integral.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def objective_integral(
 
 
 def incumbents(row: dict[str, Any]) -> tuple[list[float], list[float]]:
-    """Return when the incumbent of a cell changed and to what; a method without a trace has only its end."""
+    """Return when the incumbent of a cell changed and to what; a method without a trace has only its final tree."""
     trace = row["trace"]
     if trace is not None and len(trace):
         return [point["seconds"] for point in trace], [point["upper"] for point in trace]
@@ -214,14 +214,14 @@ def _row_integral(row: dict[str, Any]) -> float:
 
 
 def penalised(rows: pd.DataFrame, metric: str = "runtime") -> pd.Series:
-    """Return a metric with what was spent in place of what was not reached: at least this it would be."""
+    """Return a metric in which unfinished runs count with what they spent, a lower bound on their true value."""
     spent = rows[{"runtime": "at_least", "expansions": "expanded"}.get(metric, "time_limit")]
     values: pd.Series = rows[metric].where(np.isfinite(rows[metric]), spent)
     return values
 
 
 def shared_problems(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of problems that every label has been given: a study in progress compares like with like."""
+    """Return the rows of problems that every label has run, so that a study in progress compares like with like."""
     counts = rows.groupby(PROBLEM)["label"].transform("nunique")
     return rows[counts == rows["label"].nunique()]
 
@@ -257,7 +257,7 @@ def geometric_ratio(rows: pd.DataFrame, label: str, reference: str, metric: str 
 
 
 def by_problem(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return a metric with one row a problem and one column a label: the median of the repetitions."""
+    """Return a metric with one row per problem and one column per label: the median of the repetitions."""
     table: pd.DataFrame = rows.groupby([*PROBLEM, "label"])[metric].median().unstack("label")
     return table.dropna(how="all")[[label for label in dict.fromkeys(rows["label"]) if label in table]]
 
@@ -268,7 +268,7 @@ def disagreements(rows: pd.DataFrame) -> list[str]:
     proven = rows[rows["status"] == OPTIMAL]
     for problem, group in proven.groupby(PROBLEM):
         low, high = group["loss"].min(), group["loss"].max()
-        # Others may sum errors in plain floats, which are off by a share of the loss that they begin with.
+        # Other methods may sum errors in plain floats, with rounding errors proportional to the loss they start with.
         if high - low > 1e-6 * np.fmax(high, group["greedy_loss"].max()):
             worst = group.sort_values("loss")["label"].iloc[-1]
             found.append(f"{problem}: {worst} claims {high:g} to be optimal, another found {low:g}")

@@ -1,4 +1,4 @@
-"""Runs a cell in a process of its own and holds it to its limits from outside."""
+"""Runs a cell in its own process and enforces its limits from outside."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from codt.study.machine import describe
 
 # Reading the data, converting them and loading a library may take this long; the limit is on the fit.
 SETUP_SECONDS = 300.0
-# A method that stops by itself at the limit may need a moment more.
+# A method that stops by itself at the limit may need a little longer.
 GRACE_SECONDS = 3.0
 GRACE_SHARE = 0.05
 POLL_SECONDS = 0.02
-# To look for children means to look at every process of the machine, so it is done less often.
+# Finding children means reading every process of the machine, so it is done less often.
 CHILDREN_SECONDS = 0.5
 
 Record = dict[str, Any]
@@ -42,9 +42,9 @@ def run_cell(text: str, command: tuple[str, ...] | None = None, stop: Event | No
     text : str
         The cell, by :meth:`codt.study.cells.Cell.to_json`.
     command : tuple of str, optional
-        What to run instead of the worker, for tests; the path of the outcome and our own id are added.
+        For tests: what to run instead of the worker; the path of the outcome and our own process id are appended.
     stop : Event, optional
-        Ends the cell when it is set; the record is then of no use.
+        Ends the cell when it is set; the record is then useless.
     """
     cell = Cell.from_json(text)
     with TemporaryDirectory(prefix="codt-study-") as folder:
@@ -87,11 +87,11 @@ def _run(cell: Cell, folder: Path, command: tuple[str, ...], stop: Event) -> Rec
 
 
 def _watch(process: subprocess.Popen[bytes], cell: Cell, started: Path, stop: Event) -> Record:
-    """Wait until the process ends; return what was seen of it, with a status if it has to be ended."""
+    """Wait until the process ends; return its measurements, with a status if it had to be ended."""
     begin = monotonic()
     running_since: float | None = None
     memory = _Memory(process.pid)
-    before = 0  # what it held when the fit began, as far as could be seen
+    before = 0  # the memory when the fit began, as far as observed
     peak = 0
     seen: Record = {}
     while process.poll() is None:
@@ -116,7 +116,7 @@ def _watch(process: subprocess.Popen[bytes], cell: Cell, started: Path, stop: Ev
 
 
 class _Memory:
-    """What a process and its children hold."""
+    """The memory of a process and its children."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
@@ -146,7 +146,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 def _reason(code: int, errors: str) -> str:
     lines = [line for line in errors.strip().splitlines() if line.strip()]
-    if code == -signal.SIGKILL:  # by the system, since it was not by us
+    if code == -signal.SIGKILL:  # sent by the system, not by us
         return "signal SIGKILL: the machine was probably out of memory"
     if code < 0:
         return f"signal {signal.Signals(-code).name}"

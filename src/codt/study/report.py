@@ -1,4 +1,4 @@
-"""The report: one page that needs nothing else, and every figure and table as files beside it."""
+"""The report: one self-contained page, and every figure and table as separate files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from codt.study.store import Store
 
 @dataclass
 class Section:
-    """What the page shows of one study."""
+    """What the page shows about one study."""
 
     study: Study
     facts: list[tuple[str, str]]
@@ -117,10 +117,10 @@ def _add_table(section: Section, out: Path, name: str, caption: str, table: pd.D
 
 
 def _write_table(table: pd.DataFrame, path: Path) -> pd.DataFrame:
-    """Write a table as CSV and LaTeX; return it as people read it."""
+    """Write a table as CSV and LaTeX; return it formatted for reading."""
     table.to_csv(path.with_suffix(".csv"), index=False)
     shown = pd.DataFrame({column: [tables.as_text(value) for value in table[column]] for column in table})
-    # What a cell says must not be read as LaTeX.
+    # The text of a cell must not be read as LaTeX.
     path.with_suffix(".tex").write_text(shown.to_latex(index=False, escape=True), encoding="utf-8")
     return shown
 
@@ -150,7 +150,7 @@ def _facts(study: Study) -> list[tuple[str, str]]:
             "cells",
             f"{len(rows)} of {len(cells(description))} run, {int((rows['status'] == 'optimal').sum())} to the proof",
         ),
-        ("limits", f"{description.time_limit:g} s, {description.memory_limit / 1e9:g} GB a cell"),
+        ("limits", f"{description.time_limit:g} s, {description.memory_limit / 1e9:g} GB per cell"),
         ("repetitions, seed", f"{description.repetitions}, {description.seed}"),
         ("time in fits", f"{rows['seconds'].sum() / 60:.1f} minutes, {rows['date'].min()} to {rows['date'].max()}"),
         ("machine", "; ".join(f"{cpu}, {cores} cores" for cpu, cores in set(zip(rows["cpu"], rows["cores"])))),  # noqa: B905

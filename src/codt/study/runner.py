@@ -21,10 +21,10 @@ Report = Callable[[Record], None]
 
 
 def open_store(description: Description, root: Path) -> Store:
-    """Return the store of a study, in a folder of its name, with the description beside it.
+    """Return the store of a study, in a folder of its name that also holds the description.
 
-    Cells that another study in ``root`` has run already are taken over: the experiments overlap. Cells that could not
-    be run because something was not there (a method, the data) are forgotten, to be tried again.
+    Results of cells that another study in ``root`` has already run are adopted, because the experiments overlap. Cells
+    that could not be run because something was missing (a method, the data) are forgotten, to be tried again.
     """
     store = Store(root / description.name)
     text = json.dumps(asdict(description), indent=1)
@@ -48,7 +48,7 @@ def pending(description: Description, store: Store) -> list[Cell]:
 
 
 def run_local(work: list[Cell], store: Store, jobs: int, report: Report) -> None:
-    """Run cells in ``jobs`` processes at a time; those that use all cores alone."""
+    """Run cells in ``jobs`` processes at a time; cells that use all cores run alone."""
     stop = Event()
     for alone in (False, True):
         group = [cell for cell in work if METHODS[cell.method].all_cores == alone]
@@ -60,7 +60,7 @@ def run_local(work: list[Cell], store: Store, jobs: int, report: Report) -> None
                     if (record := future.result()) is not None:
                         report(record)
             except BaseException:
-                # Interrupted: what is not done now is done by the next run.
+                # Interrupted: the next run does the rest.
                 stop.set()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
@@ -68,7 +68,7 @@ def run_local(work: list[Cell], store: Store, jobs: int, report: Report) -> None
 
 
 def _run_claimed(cell: Cell, store: Store, stop: Event) -> Record | None:
-    """Run a cell unless another process has done it or is at it."""
+    """Run a cell unless another process has run it or is running it."""
     with store.claim(cell.key) as free:
         if not free:
             return None

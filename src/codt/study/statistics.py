@@ -8,7 +8,7 @@ import pandas as pd
 import scikit_posthocs
 from scipy.stats import friedmanchisquare
 
-#: Differences with a higher probability of chance are not significant; the paper's confidence level.
+#: Differences with a higher p-value are not significant; the paper's level.
 ALPHA = 0.05
 
 
@@ -36,7 +36,7 @@ class Ranking:
 
 
 def rank(table: pd.DataFrame) -> Ranking | None:
-    """Rank the columns of a table with one row a problem; lower is better, what was not reached shares the last rank.
+    """Rank the columns of a table with one row per problem; lower is better, unfinished runs share the last rank.
 
     Returns None where there is nothing to test: fewer than three columns or two complete rows, or no differences.
 
@@ -51,7 +51,7 @@ def rank(table: pd.DataFrame) -> Ranking | None:
     complete = table.dropna()
     if complete.shape[0] < 2 or complete.shape[1] < 3:
         return None
-    # Only the order counts; infinity would become a difference of infinities.
+    # Ranks, because only the order counts and differences of infinities are undefined.
     ordered = complete.rank(axis=1, method="average")
     if bool((ordered.nunique(axis=1) == 1).all()):
         return None

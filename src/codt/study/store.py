@@ -1,8 +1,8 @@
-"""Results: one Parquet file, with the records of cells that have not been moved into it yet beside it.
+"""Results: one Parquet file, and one small file for every record that has not been moved into it yet.
 
-A record is written to a small file of its own first, at once and whole (``cells/KEY.json``), and moved into
-``results.parquet`` by :meth:`Store.compact`. A cell has one key, so whatever happens it is counted once. Several
-processes may work on the same folder: a cell is run by whoever holds its lock, and locks of a process end with it.
+A record is first written atomically to a file of its own (``cells/KEY.json``), and later moved into ``results.parquet``
+by :meth:`Store.compact`. A cell has one key, so whatever happens it is counted once. Several processes may work on the
+same folder: a cell is run by the process that holds its lock, and a process's locks end with it.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Store:
     Parameters
     ----------
     folder : Path
-        Where they are; made if need be.
+        The folder; created if necessary.
 
     Examples
     --------
@@ -110,7 +110,7 @@ class Store:
         return (self._cells / f"{key}.json").exists() or key in self.keys()
 
     def add(self, record: Record) -> None:
-        """Keep what came of a cell; the same cell again replaces it."""
+        """Store the result of a cell; a second result replaces the first."""
         path = self._cells / f"{record['key']}.json"
         partial = path.with_name(f"{path.stem}.{os.getpid()}.partial")
         partial.write_text(json.dumps(record), encoding="utf-8")
@@ -137,7 +137,7 @@ class Store:
         self._merge(records)
 
     def _merge(self, source: Callable[[], tuple[pa.Table, list[Path]]]) -> None:
-        """Add rows to the one file, in place of those with the same keys, and remove the files they came from."""
+        """Add rows to the one file, replacing those with the same keys, and remove the files they came from."""
         with self._alone():
             new, paths = source()
             if not new.num_rows and self.path.exists():
@@ -164,7 +164,7 @@ class Store:
         partial.replace(self.path)
 
     def forget(self, statuses: Collection[str]) -> None:
-        """Drop the results of cells that ended so, as if they had not been run."""
+        """Drop the results of cells with these statuses, as if they had not been run."""
         self.compact()
         with self._alone():
             results = self._read()
@@ -173,7 +173,7 @@ class Store:
                 self._write(results.filter(kept))
 
     def adopt(self, keys: set[str], other: Store) -> None:
-        """Take over the results of cells that another study has run already: equal keys are equal cells."""
+        """Copy the results of cells that another study has already run: equal keys are equal cells."""
         wanted = keys - self.keys()
         if not wanted or not other.path.exists():
             return
@@ -183,19 +183,20 @@ class Store:
             self._merge(lambda: (found, []))
 
     def table(self) -> pa.Table:
-        """Return all results, one row a cell."""
+        """Return all results, one row per cell."""
         self.compact()
         return self._read()
 
     def _read(self, columns: list[str] | None = None) -> pa.Table:
-        # By an open file: it stays whole while another process puts a new one in its place.
+        # Through an open file, which stays valid while another process replaces it.
         with self.path.open("rb") as file:
-            # Without threads: those of pyarrow may still be at work when the process ends, which aborts it then.
+            # Without threads, because those of pyarrow may still be running when the process ends, which would abort
+            # it.
             return pq.ParquetFile(file, pre_buffer=False).read(columns=columns, use_threads=False)
 
 
 def records_to_table(records: list[Record]) -> pa.Table:
-    """Return records as a table; what a record does not say is null."""
+    """Return records as a table; missing fields are null."""
     rows: list[dict[str, Any]] = []
     for record in records:
         trace = [

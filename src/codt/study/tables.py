@@ -13,8 +13,8 @@ from codt.study.metrics import NAMES, PROBLEM, Study, by_problem, geometric_mean
 def run_times(study: Study) -> pd.DataFrame:
     """Return the run time in seconds of every problem and label, with the geometric-mean ratio to the first label.
 
-    As in the paper, problems that no label or that every label solves within a second are left out where others remain;
-    what was not finished is missing. The ratios are over all problems that both finished.
+    As in the paper, problems that no label or that every label solves within a second are left out if others remain;
+    unfinished runs are missing. The ratios are over all problems that both labels finished.
     """
     rows = study.rows_with("runtime")
     table = by_problem(rows, "runtime")
@@ -30,8 +30,8 @@ def run_times(study: Study) -> pd.DataFrame:
 def summary(study: Study, metric: str) -> pd.DataFrame:
     """Return for every depth and label: the runs, how many were completed, and the mean of a metric.
 
-    The mean is arithmetic for the objective integral and geometric for everything else, where what was not reached
-    counts with the time that was spent.
+    The mean is arithmetic for the objective integral and geometric for everything else, where unfinished runs count
+    with what they spent.
     """
     found = []
     rows = study.rows_with(metric)
@@ -53,25 +53,25 @@ def summary(study: Study, metric: str) -> pd.DataFrame:
 
 
 def endings(study: Study) -> pd.DataFrame:
-    """Return how many cells of each label ended how."""
+    """Return how many cells of each label ended in each way."""
     table = study.rows.groupby(["label", "status"]).size().unstack(fill_value=0)
     return table.reindex(study.labels).reset_index()
 
 
 def losses(study: Study) -> pd.DataFrame:
-    """Return the loss of every problem and label, beside that of the greedy tree and the best known."""
+    """Return the loss of every problem and label, with that of the greedy tree and the best known."""
     table = by_problem(study.rows, "loss")
     known = study.rows.groupby(PROBLEM)[["greedy_loss", "best_loss"]].first()
     return _without_constants(known.join(table).reset_index())
 
 
 def _without_constants(table: pd.DataFrame) -> pd.DataFrame:
-    """Leave out what says nothing about the subsample."""
+    """Drop the columns of the subsample if they are constant."""
     return table.drop(columns=[name for name in ("samples", "draw", "seed") if table[name].nunique() <= 1])
 
 
 def as_text(value: object) -> str:
-    """Return an entry as people read it.
+    """Return an entry formatted for reading.
 
     Examples
     --------

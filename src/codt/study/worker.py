@@ -1,7 +1,7 @@
-"""One cell in a process of its own: ``python -m codt.study.worker OUTCOME PARENT``, the cell as JSON on standard input.
+"""One cell in its own process: ``python -m codt.study.worker OUTCOME PARENT``, with the cell as JSON on standard input.
 
-The outcome is written to a file, since peers print what they like. A second file beside it says when the fit began:
-only then does the time limit run.
+The outcome is written to a file, since peers may print anything. A second file marks the moment when the fit begins,
+from which the time limit counts.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def main(outcome: Path, parent: int) -> None:
     """Run the cell on standard input for the process with the id ``parent``."""
     _end_with(parent)
     _end_first()
-    # What libraries warn of is theirs; what matters comes back in the outcome.
+    # Warnings of libraries are of no interest; what matters is in the outcome.
     warnings.simplefilter("ignore")
     cell = Cell.from_json(sys.stdin.read())
     written = outcome.with_suffix(".partial")
@@ -55,7 +55,7 @@ def main(outcome: Path, parent: int) -> None:
 
 
 def run(cell: Cell, started: Path) -> dict[str, Any]:
-    """Run a cell in this process and return what came of it."""
+    """Run a cell in this process and return its result."""
     method = METHODS[cell.method]
     try:
         task = dataset_task(cell.dataset)
@@ -109,7 +109,7 @@ def draw(X: Floats, y: NDArray[Any], task: Task, cell: Cell) -> tuple[Floats, ND
         samples, targets = np.ascontiguousarray(X[chosen]), y[chosen]
         if task == "regression":
             return samples, targets
-        # Labels without a gap: some methods take the largest one for the number of classes.
+        # Labels without gaps, because some methods take the largest label as the number of classes.
         classes, labels = np.unique(targets, return_inverse=True)
         if len(classes) > 1:
             return samples, labels
@@ -124,7 +124,7 @@ def _end_with(parent: int) -> None:
 
 
 def _end_first() -> None:
-    """Ask the system to end this process before others when memory runs out: it is the one that took it."""
+    """Ask the system to end this process first when memory runs out, because it is the one that uses it."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
 

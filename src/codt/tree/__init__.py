@@ -1,1 +1,1 @@
-"""A decision tree: its nodes, its tests, and what it says of itself."""
+"""A decision tree: its nodes and its tests."""

@@ -70,9 +70,9 @@ def node_weights(tree: Tree, X: Floats, weights: Floats) -> Floats:
 def impurities(tree: Tree) -> Floats:
     """Return the impurity of every node times its weight, as scikit-learn's trees measure it.
 
-    That is the Gini index in classification and, but for a factor, the loss in regression. The Gini index tells more of
-    a split than the misclassified samples do, which often stay the same until the split below. Of several targets
-    scikit-learn takes the mean of the errors, where ours are their sum.
+    That is the Gini index in classification and, up to a factor, the loss in regression. The Gini index says more about
+    a split than the number of misclassified samples, which often does not change until the split below. With several
+    targets scikit-learn takes the mean of the errors, where we take their sum.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def impurities(tree: Tree) -> Floats:
         unit = next(iter(tree.objective.sklearn.values()), 1.0)
         mean: Floats = unit * tree.loss / tree.value.shape[1]
         return mean
-    # Without squares and differences of large numbers: weights may be of any size.
+    # Avoids squares and differences of large numbers, because weights may be of any size.
     weight = tree.weight[:, np.newaxis]
     impure: Floats = (tree.value * ((weight - tree.value) / weight)).sum(axis=1)
     return impure

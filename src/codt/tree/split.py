@@ -1,7 +1,7 @@
-"""The test of a branching node: which samples go left, and how that is said in every language a tree is written in.
+"""The test of a branching node: which samples go left, and how that is written in every language of the exports.
 
-No other module compares a value with a threshold or writes such a comparison down (``tests/test_one_split.py`` looks).
-How another kind of test gets in here is told in docs/engine.md, "Another kind of split".
+No other module compares a value with a threshold or writes such a comparison (``tests/test_one_split.py`` checks this).
+docs/engine.md, "Another kind of split", says how to add another kind of test.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from codt.input_checks.arrays import Floats
 from codt.input_checks.json_fields import check_number, expected
 
-# The arrays of a tree that its tests are made of, and those that tell which training values lie next to each.
+# The arrays of a tree that make up its tests, and those with the training values next to each threshold.
 TEST_COLUMNS = ("feature", "threshold")
 GAP_COLUMNS = ("below", "above")
 
 
 def at_most(values: Floats, threshold: Floats | float) -> NDArray[np.bool_]:
-    """Tell which values go left: the rule itself, in 64-bit floats.
+    """Return which values go left: the rule itself, in 64-bit floats.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def at_most(values: Floats, threshold: Floats | float) -> NDArray[np.bool_]:
 
 
 def goes_left(tests: Any, node: int | NDArray[np.intp], samples: Floats, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Tell which of these rows go left at a node of a tree, or each at a node of its own.
+    """Return which of these rows go left: all at one node of a tree, or each at its own node.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def goes_left(tests: Any, node: int | NDArray[np.intp], samples: Floats, rows: N
 
 
 def check_width(tests: Any, width: int, holder: str, tree: str = "the tree") -> None:
-    """Refuse tests of features that are not there.
+    """Refuse tests of features that do not exist.
 
     Examples
     --------
@@ -98,8 +98,9 @@ class Split:
     threshold : float
         Samples with ``x[feature] <= threshold`` go left, others right.
     below, above : float, optional
-        The largest training value that goes left, and the smallest that goes right; NaN if not known. They say how
-        exactly the threshold has to be shown, not what the test is: splits that differ in them only are equal.
+        The largest training value that goes left, and the smallest that goes right; NaN if not known. They determine
+        how precisely the threshold has to be shown, but are not part of the test: splits that differ only in them are
+        equal.
 
     Examples
     --------
@@ -118,12 +119,12 @@ class Split:
     above: float = field(default=math.nan, compare=False)
 
     def goes_left(self, samples: Floats) -> NDArray[np.bool_]:
-        """Tell which samples go left."""
+        """Return which samples go left."""
         return at_most(samples[:, self.feature], self.threshold)
 
     @property
     def shown(self) -> str:
-        """The threshold in digits, for readers: in every text, picture and page, but not in what is executed."""
+        """The threshold in digits for readers: used in every text, picture and page, but never in code that is run."""
         return f"{self.threshold:.6g}"
 
     def words(self, name: str, *, left: bool = True, sign: str = "<=") -> str:
@@ -135,17 +136,17 @@ class Split:
         return f"{sign if left else '>'} {self.shown}"
 
     def as_sql(self, column: str, *, left: bool) -> str:
-        """Return the condition of SQL that a row meets on one side; it meets neither where the column is NULL."""
+        """Return the SQL condition for one side of the test; where the column is NULL, a row meets neither."""
         return f"{column} {'<=' if left else '>'} {self.threshold!r}"
 
     def as_python(self, row: str) -> str:
-        """Return the expression of Python that is true where a row goes left."""
+        """Return the Python expression that is true where a row goes left."""
         return f"{row}[{self.feature}] <= {self.threshold!r}"
 
     def as_sklearn(self, what: str) -> float:
         """Return a threshold that separates the training values after rounding to 32 bits, too; refuse if none does."""
         below, above = self.below, self.above
-        if math.isnan(below) or math.isnan(above):  # not known: only what tells all 64-bit floats apart will do
+        if math.isnan(below) or math.isnan(above):  # not known: it must separate neighbouring 64-bit floats
             below, above = self.threshold, float(np.nextafter(self.threshold, np.inf))
         with np.errstate(over="ignore"):
             low, high = float(np.float32(below)), float(np.float32(above))
@@ -193,7 +194,7 @@ def splits_for_sklearn(tree: Any, feature_names: Any) -> dict[str, Any]:
     >>> splits_for_sklearn(OptimalTreeClassifier(max_depth=1).fit([[1], [2]], [0, 1]).tree_, None)["threshold"]
     array([ 1.5, -2. , -2. ])
     """
-    feature, threshold = np.full(tree.node_count, -2), np.full(tree.node_count, -2.0)  # what leaves have there
+    feature, threshold = np.full(tree.node_count, -2), np.full(tree.node_count, -2.0)  # the values of leaves
     for i, split in ((node.index, node.split) for node in tree if not node.is_leaf):
         name = f"x[{split.feature}]" if feature_names is None else repr(str(feature_names[split.feature]))
         feature[i], threshold[i] = split.feature, split.as_sklearn(f"node {i} separates {name}")
@@ -201,7 +202,7 @@ def splits_for_sklearn(tree: Any, feature_names: Any) -> dict[str, Any]:
 
 
 def splits_of_sklearn(inner: Any) -> dict[str, Any]:
-    """Return the tests of a tree of scikit-learn as ours: they send every sample the same way, without rounding it.
+    """Return the tests of a scikit-learn tree as ours: they send every sample the same way, without rounding it.
 
     Examples
     --------

@@ -17,7 +17,7 @@ from codt.tree.split import GAP_COLUMNS, TEST_COLUMNS, Split, check_width, goes_
 
 LEAF = -1
 
-# The arrays of a tree in the order in which it takes them, one entry a node.
+# The arrays of a tree in the order of its arguments, one entry per node.
 _COLUMNS: dict[str, type[np.generic]] = {
     "feature": np.int32,
     "threshold": np.float64,
@@ -112,8 +112,8 @@ class Tree:
         The weight of the training samples in every node. By default what ``value`` sums up to in classification, and
         the number of samples in regression.
     objective : Objective, optional
-        What the tree was fitted to: the meaning of ``loss``. By default what the losses fit in classification, and the
-        squared error in regression.
+        What the tree was fitted to: the meaning of ``loss``. By default what agrees with the losses in classification,
+        and the squared error in regression.
 
     Examples
     --------
@@ -300,7 +300,7 @@ class Tree:
             return f"{prediction} (n={node.n_samples}, loss={node.loss:.6g})"
 
         lines: list[str] = []
-        # Each entry: a node, what stands before its own text, what stands before its children's text.
+        # Each entry: a node, the text before its own text, the text before its children's.
         pending = [(self[0], "", "")]
         while pending:
             node, opening, margin = pending.pop()
@@ -327,7 +327,7 @@ def route(tree: Tree, samples: Floats) -> tuple[NDArray[np.intp], int]:
     check_width(tree, samples.shape[1], f"X has {samples.shape[1]} features")
     reached = np.zeros(len(samples), dtype=np.intp)
     moving = np.arange(len(samples))
-    # One round a level: all samples that are not in a leaf yet go down by one node.
+    # One round per level: all samples that are not in a leaf yet go down by one node.
     for depth in range(tree.node_count + 1):
         moving = moving[tree.feature[reached[moving]] != LEAF]
         if not len(moving):

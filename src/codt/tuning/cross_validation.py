@@ -35,7 +35,7 @@ Setting = tuple[int, float]
 
 
 class BaseOptimalTreeCV(BaseEstimator):
-    """What the two have in common."""
+    """What the two estimators have in common."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
@@ -108,7 +108,7 @@ class BaseOptimalTreeCV(BaseEstimator):
         whole = PathSolver(estimator, X, y)  # checks the data
         check_scoring(estimator, self.scoring)
         if is_classifier(self) and (labels := label_array(y, whole.samples)).dtype.kind in "iu":
-            y = labels  # scikit-learn's scores take no objects for whole numbers
+            y = labels  # scikit-learn's scores do not accept whole numbers as objects
         X, y, groups = indexable(X, y, groups)
         try:
             folds = list(check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y, groups))
@@ -117,11 +117,11 @@ class BaseOptimalTreeCV(BaseEstimator):
         if not folds:
             raise ValueError(f"cv={shown(self.cv)} gives no folds; expected at least one.")
         settings = whole.settings(depths, self.complexity_costs)
-        # Of several optimal trees, on the folds and here, those that separate fits find.
+        # Where several trees are optimal, here and on the folds, take those that separate fits find.
         models = whole.fit_all(settings)
         path = [PathPoint(*setting, models[setting], searched=True) for setting in settings]
 
-        # Threads will do: the search does not hold Python's lock.
+        # Threads suffice, because the search releases Python's lock.
         n_jobs = min(count_threads(self.n_jobs), len(folds))
         results = Parallel(n_jobs=n_jobs, prefer="threads")(
             delayed(_score_fold)(estimator, X, y, train, test, settings, self.scoring) for train, test in folds
@@ -185,8 +185,8 @@ class BaseOptimalTreeCV(BaseEstimator):
 
 
 _PARAMETERS = """estimator : {tree}, optional
-        The estimator whose other options are to be used, limits and threads among them; the limits hold for each
-        search. With the default options if not given.
+        The estimator whose other options are used, including limits and threads; the limits hold for each
+        search. One with default options if not given.
     max_depths : iterable of int, default=(1, 2, 3)
         The depth limits to choose from.
     complexity_costs : iterable of float, optional
@@ -197,9 +197,9 @@ _PARAMETERS = """estimator : {tree}, optional
     scoring : str or callable, optional
         A name or a function as in scikit-learn, the higher the better; {score} if not given.
     rule : {{"best", "one-standard-error"}}, default="best"
-        Which setting to take: that of the highest mean score, or that of the fewest leaves among those whose mean
-        score is within one standard error of the highest. Ties go to fewer leaves, then to the smaller depth limit,
-        then to the higher cost.
+        Which setting to take: the one with the highest mean score, or the one with the fewest leaves among those
+        whose mean score is within one standard error of the highest. Ties go to fewer leaves, then to the smaller
+        depth limit, then to the higher cost.
     n_jobs : int, optional
         The number of folds to work on at a time, as joblib counts them.
 
@@ -210,8 +210,8 @@ _PARAMETERS = """estimator : {tree}, optional
     cv_results_ : dict of arrays
         One entry for each setting, in the order of ``path_``, with the names of scikit-learn's ``GridSearchCV``:
         ``params``, ``param_max_depth``, ``param_complexity_cost``, ``mean_test_score``, ``std_test_score``,
-        ``rank_test_score`` and ``split0_test_score``, ``split1_test_score``, ...; besides, of the tree on all of
-        the data, ``loss``, ``n_leaves`` and ``status``.
+        ``rank_test_score`` and ``split0_test_score``, ``split1_test_score``, ...; and for the tree on all
+        of the data ``loss``, ``n_leaves`` and ``status``.
     best_index_ : int
         The chosen setting, as an index into the two above.
     best_params_ : dict
@@ -341,7 +341,7 @@ def _choose(path: list[PathPoint], scores: Floats, rule: str) -> int:
     """Return the index of the setting that the rule picks."""
     means = scores.mean(axis=1)
     best = int(means.argmax())
-    needed = means[best] - 1e-12 * abs(means[best])  # the same folds in another order of adding up
+    needed = means[best] - 1e-12 * abs(means[best])  # sums in another order may differ by rounding
     if rule == "one-standard-error":
         needed -= scores[best].std(ddof=1) / math.sqrt(scores.shape[1]) if scores.shape[1] > 1 else 0.0
     good = np.flatnonzero(means >= needed)

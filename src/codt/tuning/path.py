@@ -1,4 +1,4 @@
-"""Optimal trees for many depths and complexity costs, with what one search proves used in the others.
+"""Optimal trees for many depths and complexity costs, where each search uses what the others have proven.
 
 For a depth limit d let l_d(s) be the least loss of a tree with s splits. The optimal objective at the penalty p is
 F_d(p) = min over s of l_d(s) + p s: a minimum of lines, so concave, piecewise linear and rising in p. That gives
@@ -9,11 +9,11 @@ F_d(p) = min over s of l_d(s) + p s: a minimum of lines, so concave, piecewise l
   s <= d, since a tree with s splits is no deeper than s. Misclassified samples are whole numbers, so that these bounds
   can be rounded up.
 
-Limits on leaves restrict the trees in the same way at every penalty, so all of this holds with them. What a split must
-save at the least (``min_loss_decrease``) is measured with the penalties: it allows fewer trees at higher ones, F_d is
-not concave then, and it is refused.
+Limits on leaves restrict the trees in the same way at every penalty, so all of this holds with them. The least decrease
+(``min_loss_decrease``) is measured with the penalties: at higher penalties it allows fewer trees, so that F_d is not
+concave, and it is refused.
 
-Where the best known tree reaches the bound it is optimal, and nothing is searched. In particular, if one tree is
+Where the best known tree reaches the bound it is optimal, and no search is needed. In particular, if one tree is
 optimal at two penalties it is optimal between them; and if the trees at two penalties differ by one split, one of the
 two is optimal at every penalty in between.
 """
@@ -45,7 +45,7 @@ from codt.tree.tree import Tree
 # Losses that differ by less than this share of the best leaf's loss count as equal, as in the search itself.
 TOLERANCE = 1e-12
 
-# More than the rounding error of a bound, and less than would matter in a whole number.
+# More than the rounding error of a bound, and too little to matter for whole numbers.
 ROUNDING = 1e-6
 
 
@@ -62,7 +62,7 @@ class PathPoint:
     estimator : OptimalTreeClassifier or OptimalTreeRegressor
         Fitted with the two; its ``status_`` says whether the tree is proven to be optimal.
     searched : bool
-        Whether a search was needed; otherwise the searches before it had proven the tree to be optimal already.
+        Whether a search was needed; otherwise earlier searches had already proven the tree to be optimal.
     """
 
     max_depth: int
@@ -92,12 +92,13 @@ def optimal_path(
     """Find the optimal trees of several depth limits and complexity costs.
 
     What one search proves is used in the next, so that many settings need no search of their own; the objectives
-    are the same as those of separate fits. Where several trees are optimal, it may be another one of them.
+    are the same as those of separate fits. Where several trees are optimal, the result may differ from that of a
+    separate fit.
 
     Parameters
     ----------
     estimator : OptimalTreeClassifier or OptimalTreeRegressor
-        The estimator whose other options are to be used; its limits hold for each search. It is not fitted itself.
+        The estimator whose other options are used; its limits hold for each search. It is not fitted itself.
     X : array-like of shape (n_samples, n_features)
         The samples.
     y : array-like of shape (n_samples,)
@@ -106,8 +107,8 @@ def optimal_path(
         The depth limits; that of the estimator if not given.
     complexity_costs : iterable of float, optional
         The complexity costs. If not given, all that make a difference: one for every tree that is optimal for some
-        cost, from 0 up to the cost above which a single leaf is best. Of the range of costs in which a tree is
-        optimal it is the geometric mean (0 for the first range, twice the start for the last).
+        cost, from 0 up to the cost above which a single leaf is best. The cost is the geometric mean of the range of
+        costs in which the tree is optimal (0 for the first range, twice the start for the last).
 
     Returns
     -------
@@ -159,7 +160,7 @@ class PathSolver:
         # The best tree found, by depth and number of splits.
         self._pool: dict[tuple[int, int], tuple[float, Tree]] = {(0, 0): (leaf.total_loss, leaf)}
         self._solved: dict[tuple[int, float], PathPoint] = {}
-        self._tolerance = 0.0  # the largest of a search so far
+        self._tolerance = 0.0  # the largest tolerance of a search so far
         #: How many settings needed a search.
         self.n_searches = 0
 
@@ -182,7 +183,7 @@ class PathSolver:
         return [self._solved[setting] for setting in sorted(wanted)]
 
     def solve(self, depth: int, cost: float) -> PathPoint:
-        """Fit the estimator with one setting, by a search where what is known already does not suffice."""
+        """Fit the estimator with one setting; search only if what is known does not suffice."""
         setting = (depth, cost)
         if setting in self._solved:
             return self._solved[setting]
@@ -191,7 +192,7 @@ class PathSolver:
         start = self._best_known(depth, penalty)
         known = _core.reaches_bound(start.total_loss + penalty * start.n_splits, *bound)
         model = clone(self._estimator).set_params(max_depth=depth, complexity_cost=cost, warm_start=False)
-        # Of several optimal trees the known one has the fewest splits; a greedy one shall not come before it.
+        # Among several optimal trees the known one has the fewest splits; a greedy one must not take its place.
         model.set_params(greedy_start=self._estimator.greedy_start and not known)
         outcome = model._fit(self._X, self._y, self._importance, start, bound)
         model.set_params(greedy_start=self._estimator.greedy_start)
@@ -209,10 +210,10 @@ class PathSolver:
     def fit(self, depth: int, cost: float) -> Any:
         """Fit the estimator with one setting; where several trees are optimal, the result is that of a separate fit.
 
-        No tree is offered to the search. With whole numbers it ends once its tree reaches what others have proven: a
-        search takes no tree that is not better, so this is the tree that it would end with. Sums of floats may still
-        become better by a rounding error, and then another tree that is as good takes the place of the first; and a
-        limit on the gap would be reached earlier. There the search hears of the bound when it has ended.
+        No tree is offered to the search. With whole numbers the search ends once its tree reaches the bound that others
+        have proven: it only takes trees that are better, so this is the tree it would end with. Sums of floats may
+        still improve by a rounding error, so that another tree, equally good, replaces the first; and a limit on the
+        gap would be reached earlier. In these cases the search gets the bound only after it has ended.
         """
         model = clone(self._estimator).set_params(max_depth=depth, complexity_cost=cost, warm_start=False)
         penalty = absolute_penalty(cost, self._problem)
@@ -226,7 +227,7 @@ class PathSolver:
         return KnownBound(self._bounds.at(depth, penalty), self._tolerance)
 
     def _take_proof(self, depth: int, outcome: Outcome) -> None:
-        """Keep what a search has proven; a bound for other penalties must hold to more than its own precision."""
+        """Keep what a search has proven; a bound used at other penalties must leave room for the search's tolerance."""
         self._tolerance = max(self._tolerance, outcome.tolerance)
         self._bounds.add(depth, outcome.penalty, max(0.0, outcome.lower_bound - outcome.tolerance))
 
@@ -243,7 +244,7 @@ class PathSolver:
             done.update(new)
             for corner in new:
                 self.solve(depth, corner / scale)
-        # By now a smaller tree may be known that is as good at this cost, and better above.
+        # By now a smaller tree may be known that is equally good at this cost, and better above it.
         del self._solved[depth, 0.0]
         ends = [corner / scale for corner in self._corners(depth)]
         between = [math.sqrt(low * high) for low, high in pairwise(ends)]
@@ -276,7 +277,7 @@ class PathSolver:
 
 
 class SizeBounds:
-    """What is proven of the least loss of trees of each size, and so of the optimal objective at any penalty.
+    """What is proven about the least loss of trees of each size, and so about the optimal objective at any penalty.
 
     Parameters
     ----------
@@ -290,8 +291,8 @@ class SizeBounds:
     Examples
     --------
     Trees of depth two: at the penalty 10 nothing is better than 30 (one split, 20 errors), at the penalty 2 nothing is
-    better than 11 (three splits, 5 errors). At the penalty 5 the second tree reaches the bound, and nothing is left to
-    search for; at the penalty 9 the first has 29, and a tree with two splits and 10 errors would have 28.
+    better than 11 (three splits, 5 errors). At the penalty 5 the second tree reaches the bound, and no search is
+    needed; at the penalty 9 the first has 29, and a tree with two splits and 10 errors would have 28.
 
     >>> bounds = SizeBounds(100, leaf_loss=40, whole_numbers=True)
     >>> bounds.add(2, penalty=10, lower_bound=30)
@@ -307,7 +308,7 @@ class SizeBounds:
         self._proven: list[tuple[int, float, float]] = []
 
     def add(self, depth: int, penalty: float, lower_bound: float) -> None:
-        """Take in that no tree within the depth limit has an objective below the bound."""
+        """Add the bound: no tree within the depth limit has a lower objective."""
         self._proven.append((depth, penalty, lower_bound))
 
     def at(self, depth: int, penalty: float) -> float:
@@ -315,7 +316,7 @@ class SizeBounds:
         sizes = np.arange(min(2**depth, self._most_leaves))
         losses = np.zeros(len(sizes))
         for proven_depth, at, bound in self._proven:
-            # A shallower limit holds for the trees that cannot be any deeper.
+            # A bound for a smaller depth limit holds for trees that cannot be deeper than that.
             valid = slice(None if proven_depth >= depth else proven_depth + 1)
             losses[valid] = np.maximum(losses[valid], bound - at * sizes[valid])
         if self._whole_numbers:
@@ -357,7 +358,7 @@ def _listed(name: str, values: object) -> list[Any]:
 
 
 def _in_order(settings: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
-    """Order settings so that proofs help most: small depths first, and of each the outer costs before those between.
+    """Order settings so that proofs help most: small depths first, then outer costs before inner ones.
 
     Examples
     --------
@@ -373,7 +374,7 @@ def _in_order(settings: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
 
 
 def _from_the_ends(costs: Sequence[float]) -> list[float]:
-    """Order costs so that each comes after two around it: the largest, the smallest, then halves of what is between.
+    """Order costs so that each comes after two around it: the largest, the smallest, then by repeated halving.
 
     Examples
     --------

@@ -108,7 +108,8 @@ def _steps(points: Sequence[PathPoint]) -> tuple[list[float], list[PathPoint]]:
         if high.n_leaves < low.n_leaves:
             unit = high.estimator.penalty_ / high.complexity_cost
             turn = (high.loss - low.loss) / (low.n_leaves - high.n_leaves) / unit
-            # Between costs that are far apart other trees may be optimal; the step stays between the two anyhow.
+            # Between costs that are far apart other trees may be optimal; the step stays between the two costs in any
+            # case.
             turn = min(max(turn, low.complexity_cost), high.complexity_cost)
         costs += [turn, turn, high.complexity_cost]
         sources += [low, high, high]
@@ -122,7 +123,7 @@ def _new_figure(panels: int) -> Figure:
 
 
 def _set_costs(axes: Any, costs: Any) -> None:
-    """Scale the costs so that 0 is on the axis and the others are spread by their ratios."""
+    """Scale the axis of costs logarithmically, but with 0 on it."""
     positive = costs[costs > 0]
     if len(positive):
         axes.set_xscale("symlog", linthresh=float(positive.min()))

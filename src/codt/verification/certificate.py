@@ -19,7 +19,7 @@ from codt.tree.split import Split
 from codt.tree.tree import LEAF, Tree, route
 
 # Sums of floats that differ by less than this, relative to the loss of the best single leaf, count as equal: a few
-# times what the search itself takes for equal.
+# times the tolerance of the search itself.
 TOLERANCE = 1e-11
 
 # More splits than this are not enumerated.
@@ -39,11 +39,11 @@ class Certificate:
     gap : float
         How far the objective may be from the optimum, relative to the objective.
     proven_optimal : bool
-        Whether the search has proven that no tree is better, and nothing was found that speaks against it.
+        Whether the search has proven that no tree is better, and nothing was found that contradicts it.
     optimum : float or None
         The optimal objective found by enumeration, where that was asked for.
     problems : tuple of str
-        Everything that does not fit; empty if all is well.
+        Everything that is wrong; empty if all is well.
     """
 
     loss: float
@@ -97,7 +97,7 @@ def verify(
     Returns
     -------
     certificate : Certificate
-        What was found; ``certificate.ok`` tells whether all is well.
+        What was found; ``certificate.ok`` says whether all is well.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def _problem(
     if model._task == "regression":
         return problem
     classes = model.classes_
-    # Python's comparison, which is exact for numbers of different types.
+    # By Python's comparison, which is exact for numbers of different types.
     known = {label: code for code, label in enumerate(classes.tolist())}
     unknown = [label for label in problem.classes.tolist() if label not in known]
     if unknown:
@@ -197,10 +197,10 @@ def _wrong_leaves(tree: Tree, problem: Problem, leaves: NDArray[np.intp], slack:
 
 
 def _is_best(problem: Problem, rows: NDArray[np.intp], best: Leaf, claimed: Floats, slack: float) -> bool:
-    """Tell whether a leaf of a regression tree predicts the best number or numbers for its samples."""
+    """Return whether a leaf of a regression tree predicts the best number or numbers for its samples."""
     if not problem.objective.one_best:
         return problem.loss_of(claimed, rows) <= best.loss + slack
-    # Means of numbers far from zero are rounded to the floats there.
+    # Means of numbers far from zero are rounded to the floats near them.
     reach = np.ptp(problem.targets[rows].reshape(len(rows), -1), axis=0)
     near = np.abs(best.value - claimed) <= TOLERANCE * reach + 2 * np.spacing(np.abs(best.value))
     return bool(near.all())
@@ -209,7 +209,7 @@ def _is_best(problem: Problem, rows: NDArray[np.intp], best: Leaf, claimed: Floa
 def _broken_limits(
     model: BaseOptimalTree, problem: Problem, limits: LeafLimits, leaves: NDArray[np.intp], depth: int
 ) -> list[str]:
-    """Name the limits on the size of the tree and of its leaves that it does not keep to."""
+    """Name the limits on the size of the tree and of its leaves that it violates."""
     broken = []
     n_leaves = int((model.tree_.feature == LEAF).sum())
     if depth > model.max_depth:
@@ -248,7 +248,7 @@ def _idle_splits(
 
 
 def _enumerate(problem: Problem, limits: LeafLimits, model: BaseOptimalTree, slack: float) -> float:
-    """Return the optimal objective by trying every tree; subproblems met twice are solved once."""
+    """Return the optimal objective by trying every tree; repeated subproblems are solved once."""
     X = problem.samples
     depth, penalty, decrease = int(model.max_depth), model.penalty_, as_float(model.min_loss_decrease)
     rounding = 0.0 if problem.objective.whole and not penalty else slack
@@ -274,7 +274,7 @@ def _enumerate(problem: Problem, limits: LeafLimits, model: BaseOptimalTree, sla
                         left = Split(feature, value).goes_left(X)
                         if not (enough(rows & left) and enough(rows & ~left)):
                             continue
-                        # Where there are leaves for all, one way to share them out is enough.
+                        # Where the leaves suffice for the full depth, one way to share them out is enough.
                         shares = range(1, n_leaves) if n_leaves < 2**budget else [n_leaves // 2]
                         for share in shares:
                             split = penalty + best(rows & left, budget - 1, share)

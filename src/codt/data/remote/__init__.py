@@ -1,9 +1,8 @@
 """Fetches the paper's data sets from UCI or OpenML into a cache folder.
 
-Where each comes from is in :mod:`codt.data.remote.sources`. What is fetched must be what the paper used: as many
-samples, features, thresholds and labels as its table says, and the same content by a checksum that knows nothing of
-scales, names and orders (:mod:`codt.data.remote.content`). Anything else is refused, so a wrong or changed file does
-no harm.
+:mod:`codt.data.remote.sources` says where each comes from. What is fetched must be what the paper used: as many
+samples, features, thresholds and labels as its table says, and the same content by a checksum that ignores scales,
+names and orders (:mod:`codt.data.remote.content`). Anything else is refused, so a wrong or changed file does no harm.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ def fetch(info: DatasetInfo) -> Path:
     Parameters
     ----------
     info : DatasetInfo
-        Which one, and what the paper says of it.
+        The data set, with what the paper says about it.
 
     Raises
     ------
     ConnectionError
         If none of its sources can be reached.
     ValueError
-        If a source can be reached, but what it has is not what the paper used.
+        If a source can be reached, but its data are not what the paper used.
     """
     errors: list[Exception] = []
     for source in SOURCES[info.name]:

@@ -1,4 +1,4 @@
-"""The cache folder: files with ``X`` and ``y``, each with its SHA-256 beside it, compared whenever it is read."""
+"""The cache folder: files with ``X`` and ``y``, each with its SHA-256 in a second file, checked at every reading."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def keep(X: Floats, y: NDArray[Any], task: Task, name: str) -> Path:
 
 
 def read(path: Path) -> tuple[Floats, NDArray[Any]]:
-    """Read a file with ``X`` and ``y``, compared with its checksum if one stands beside it."""
+    """Read a file with ``X`` and ``y``, and check it if there is a checksum file next to it."""
     checksum = _checksum_file(path)
     if checksum.exists() and checksum.read_text(encoding="ascii").strip() != _digest(path):
         raise ValueError(f"{path} does not have the checksum in {checksum.name}; delete both to fetch it again.")

@@ -1,7 +1,7 @@
-"""What data say, whatever they look like: sizes, and a checksum of all that a decision tree can tell.
+"""The content of data, whatever their form: sizes, and a checksum of everything that matters to a decision tree.
 
 The paper's files are scaled, and other copies have other row orders, column orders, units and names of classes. Trees
-see none of that: only which samples are below which, feature by feature, and which of them belong together.
+depend on none of that: only on the order of the samples in each feature, and on which samples share a label.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from codt.input_checks.arrays import Floats
 from codt.options.options import Task
 
-#: The checksums of the paper's data sets, by :func:`checksum`. Not of ``news``: only a part of it was at hand.
+#: The checksums of the paper's data sets, by :func:`checksum`; none for ``news``, of which only a part was available.
 CHECKSUMS = {
     "avila": "acb3b4f88b94e76c96836dc914e8b02ee25fc7f0b4926787ea156c37bb251d3d",
     "bank": "5de30995851771dae57387ee7be9504b50c8520d5c23bb6289e042138d1b1794",
@@ -69,7 +69,7 @@ def checksum(X: Floats, y: NDArray[Any], task: Task) -> str:
     >>> checksum(X, y, "classification") == same, checksum(X, 1 - y[::-1], "classification") == same
     (True, False)
     """
-    # Samples that belong together: those of a class, whatever it is called; in a regression all, with their targets.
+    # Samples are grouped by class, whatever its name; in a regression all are one group, with their targets.
     columns = [_ranks(column) for column in X.T]
     if task == "regression":
         groups, last = [np.arange(len(y))], [_ranks(y)]
@@ -80,7 +80,7 @@ def checksum(X: Floats, y: NDArray[Any], task: Task) -> str:
         rows = np.column_stack([*chosen, *last])
         return _digest(b"".join(sorted(_digest(_in_order(rows[group]).tobytes()) for group in groups)))
 
-    # Each column has a digest of its own, by which columns come into an order that does not depend on where they stood.
+    # Columns are sorted by their own digests, so that their original order does not matter.
     return digest(sorted(columns, key=lambda column: digest([column]))).hex()
 
 

@@ -17,7 +17,7 @@ class OpenML:
     data_id: int
 
     def __str__(self) -> str:
-        """Return what messages call it."""
+        """Return its name for messages."""
         return f"Data set {self.data_id} of OpenML"
 
     def read(self) -> Table:
@@ -26,7 +26,7 @@ class OpenML:
 
         try:
             with warnings.catch_warnings():
-                # That it tries again is of no interest; that it fails in the end is an error.
+                # Retries are of no interest; a final failure is an error.
                 warnings.filterwarnings("ignore", "(A network error|Invalid cache)")
                 found = fetch_openml(
                     data_id=self.data_id,

@@ -1,9 +1,9 @@
-"""Where each of the paper's data sets is.
+"""Where to find each of the paper's data sets.
 
-None of these places could be tried when this table was made: there was no network. They were looked up in public code
-that uses them, which is named beside each; a wrong one is found out by what is fetched (see :mod:`codt.data.remote`).
-UCI's archives of ``page`` (compressed by ``compress``) and ``concrete`` (an old Excel file) need readers of their own,
-so these two come from OpenML alone.
+None of these addresses could be tried when this table was made: there was no network. They were taken from public code
+that uses them, as noted below; a wrong one is detected by the checks of :mod:`codt.data.remote`. UCI's archives of
+``page`` (compressed by ``compress``) and ``concrete`` (an old Excel file) need readers of their own, so these two come
+from OpenML alone.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from codt.data.remote.uci import UCI
 
 Source = UCI | OpenML
 
-# The numbers at OpenML stand with these names in the configurations of a benchmark: 30 and 1120 in the repository
-# Neuralk-AI/TabBench, folder src/tabbench/datasets/openml, the others in files of the same kind (OpenMLDataConfig). Not
-# found there, and therefore not here: wilt, news. Rounded in the copies that were at hand, and therefore not here:
-# segment (36).
+# The OpenML numbers appear with these names in the configurations of a benchmark: 30 and 1120 in the repository
+# Neuralk-AI/TabBench, folder src/tabbench/datasets/openml, the others in files of the same kind (OpenMLDataConfig).
+# Left out because they are not there: wilt, news. Left out because the available copies were rounded: segment (36).
 #
-# The archives at UCI, and the names of files in them, are in public scripts that download them: several for each, but
-# one only for those marked so.
+# The UCI archives, and the names of files in them, are taken from public scripts that download them: several for each,
+# except where marked "one script".
 SOURCES: dict[str, tuple[Source, ...]] = {
     "avila": (UCI("static/public/459/avila.zip", ("avila-tr.txt", "avila-ts.txt")),),
     "bank": (

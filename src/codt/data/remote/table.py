@@ -1,4 +1,4 @@
-"""Tables as they come from elsewhere, made into samples and labels."""
+"""Fetched tables, converted to samples and labels."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Table:
 def to_arrays(table: Table, task: Task) -> tuple[Floats, NDArray[Any]]:
     """Return samples and targets; labels become 0, 1, ... in the order of their names.
 
-    A column of one value has no split, and the paper's versions do not have it.
+    Columns with a single value are dropped: they cannot be split, and the paper's versions do not have them.
     """
     frame = table.features.loc[:, table.features.nunique() > 1]
     try:

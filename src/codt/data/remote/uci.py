@@ -31,8 +31,7 @@ class UCI:
     path : str
         The archive, below :data:`SITE`.
     files : tuple of str
-        Names of the files in it whose rows make up the data set, in whatever folder or inner archive they are: ARFF, or
-        text.
+        Names of the files (ARFF or text) whose rows make up the data set, in any folder or inner archive of it.
     target : int or str
         The column to predict: by its place, or by its name if the first line has names.
     without : tuple of str
@@ -40,7 +39,7 @@ class UCI:
     separator : str
         What separates the values in a line.
     one_hot : int
-        If not 0, the last columns, so many, are one for each class.
+        If not 0, this many columns at the end encode the class, one column for each.
     clock : str
         A column with date and time, of which only the time of day is used.
     """
@@ -54,7 +53,7 @@ class UCI:
     clock: str = ""
 
     def __str__(self) -> str:
-        """Return what messages call it."""
+        """Return its name for messages."""
         return f"{SITE}/{self.path}"
 
     def read(self) -> Table:
@@ -86,7 +85,7 @@ class UCI:
                 content: bytes = answer.read()
         except (URLError, TimeoutError, HTTPException) as error:
             if isinstance(error, HTTPError):
-                error.close()  # it is an answer as well
+                error.close()  # it holds the server's answer
             raise ConnectionError(f"{self} cannot be reached ({error}).") from error
         return content
 
@@ -95,11 +94,11 @@ class UCI:
 
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         starts = [i for i, line in enumerate(lines) if line.lower() == "@data"]
-        if starts:  # ARFF: what stands before it describes the columns
+        if starts:  # ARFF: the lines before it describe the columns
             lines = lines[starts[0] + 1 :]
         named = isinstance(self.target, str)
         if not named:
-            # Some files have remarks at the top, which are not as long as the rows.
+            # Some files start with remarks, which have fewer values than the rows.
             width = mode(len(self._values(line)) for line in lines)
             lines = [line for line in lines if len(self._values(line)) == width]
         separator = self.separator if self.separator.strip() else r"\s+"

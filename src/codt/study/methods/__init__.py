@@ -1,4 +1,4 @@
-"""The methods that a study can run; an adapter of a few lines in a file of its own for each.
+"""The methods that a study can run: one file with a short adapter for each.
 
 To add one, write such a file and name it here.
 """

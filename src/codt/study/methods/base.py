@@ -13,7 +13,7 @@ from codt.options.options import Task
 from codt.problem.objectives import Samples, find_objective
 from codt.strategy.strategy import Strategy
 
-#: How a fit may end by itself; "heuristic" is for methods that do not aim at a proof.
+#: How a fit may end by itself; "heuristic" is for methods that do not attempt a proof.
 FitStatus = Literal["optimal", "heuristic", "time-limit", "memory-limit"]
 
 
@@ -38,7 +38,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Fit:
-    """What came of it. The trace has rows of seconds, expansions, lower and upper bound."""
+    """The result of a fit. The trace has rows of seconds, expansions, lower and upper bound."""
 
     status: FitStatus
     loss: float
@@ -56,17 +56,17 @@ class Method:
     Attributes
     ----------
     name : str
-        What descriptions call it.
+        Its name in descriptions.
     package : str
         The distribution that it needs.
     prepare : callable
         Takes a problem, imports and converts what is needed, and returns the function whose time is measured.
     tasks : tuple of str
-        What it can learn.
+        The tasks it supports.
     has_strategies : bool
         Whether strategies and terminal cases apply.
     all_cores : bool
-        Whether it uses all cores, so that nothing may run beside it.
+        Whether it uses all cores, so that nothing else may run at the same time.
     """
 
     name: str

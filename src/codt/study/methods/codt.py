@@ -1,7 +1,7 @@
-"""Ours: as in the paper (one thread, or all), and as it is shipped.
+"""codt: as in the paper (on one thread, or on all cores), and with its default options.
 
-The paper's search has no primal heuristics, and they would hide how soon a strategy finds good trees by itself; so they
-are off in all but ``codt-default``.
+The paper's search has no primal heuristics, and they would hide how soon a strategy finds good trees by itself, so they
+are off except in ``codt-default``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def _prepare(problem: Problem, **options: Any) -> Callable[[], Fit]:
         strategy=problem.strategy,
         terminal=problem.terminal,
         time_limit=problem.time_limit,
-        # The limit is the process's; the engine counts what it takes itself.
+        # The limit is on the whole process; the engine counts only its own memory.
         memory_limit=max(1, problem.memory_limit - resident_bytes()),
         random_state=problem.random_state,
         **options,

@@ -14,7 +14,7 @@ def _prepare(problem: Problem) -> Callable[[], Fit]:
     model = ConTree(max_depth=problem.depth, time_limit=problem.time_limit)
 
     def fit() -> Fit:
-        # That the time limit was hit is said by a warning only.
+        # Only a warning says that the time limit was reached.
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             model.fit(problem.X, problem.y)

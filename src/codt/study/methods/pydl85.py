@@ -13,7 +13,7 @@ def _prepare(problem: Problem) -> Callable[[], Fit]:
     from pydl85 import DL85Classifier  # noqa: PLC0415
 
     X = binary_features(problem.X)
-    # Whole seconds only; what goes beyond the limit is cut from outside.
+    # Whole seconds only; a run that exceeds the limit is ended from outside.
     model = DL85Classifier(max_depth=problem.depth, time_limit=ceil(problem.time_limit))
 
     def fit() -> Fit:
