@@ -148,7 +148,8 @@ void Search::add_trace_point() {
         upper = proven || options_.rules.min_decrease > 0 ? real_incumbent().objective
                                                           : (root_.incumbent + margin()) * unit;
     upper = std::min(upper, upper_bound_.load());
-    // Rounding, here, in another search or in other numbers, may make a tree seem better than was proven possible.
+    // Rounding, here, in another search or in other numbers, may make a tree seem better than was proven
+    // possible.
     if (upper < lower_bound_ && upper >= (1 - wanted_precision) * lower_bound_) upper = lower_bound_;
     // Until the search is complete, the lower bound stays below the upper one, by however little.
     lower = proven ? upper : std::max(std::min(lower, std::nextafter(upper, 0.0)), lower_bound_.load());
