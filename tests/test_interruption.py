@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from codt import OptimalTreeClassifier, Search, verify
-from tests.support.anytime import noise
+from tests.support.anytime import check_fit, noise
 
 
 @pytest.fixture
@@ -61,5 +61,13 @@ def test_an_interrupt_raises_by_default_and_the_search_can_go_on() -> None:
     before = search.n_expansions
     assert search.run(max_expansions=5) == "expansion-limit"
     assert search.n_expansions == before + 5
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_an_interrupt_that_raises_throws_nothing_away() -> None:
+    X, y = noise()
+    model = OptimalTreeClassifier(max_depth=6)
     with pytest.raises(KeyboardInterrupt):
-        _ = interrupt_after(0.2), OptimalTreeClassifier(max_depth=6).fit(X, y)
+        _ = interrupt_after(1.0), model.fit(X, y)
+    check_fit(model, X, y, "interrupted")
+    assert model.predict(X).shape == y.shape

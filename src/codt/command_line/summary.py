@@ -11,7 +11,8 @@ def report(model: BaseOptimalTree, cart: float, seconds: float) -> str:
     if model.status_ == "optimal":
         proof = "no tree of this depth has a lower objective"
     else:
-        proof = f"stopped by {model.status_}, at most {model.gap_:.2%} from the optimum"
+        proven = "nothing is proven yet" if model.gap_ >= 1 else f"at most {model.gap_:.2%} from the optimum"
+        proof = f"stopped by {model.status_}, {proven}"
     return "\n".join(
         (
             f"loss of this tree   {model.loss_:.10g} {unit}",

@@ -20,7 +20,7 @@ from codt.options.options import ESTIMATOR_OPTIONS, SEARCH_OPTIONS, Task, check_
 from codt.problem.problem import Importance, prepare_problem
 from codt.search.initial_tree import as_tree
 from codt.search.progress import Progress, Watcher, live_line
-from codt.search.proof import KnownBound
+from codt.search.proof import KnownBound, gap_in_words
 from codt.search.search import Search
 from codt.strategy.strategy import Strategy
 from codt.tree.measures import decision_path, feature_importances
@@ -113,7 +113,7 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
         """
         forget_fit(self)
         refuse_booleans({option.name: getattr(self, option.name) for option in ESTIMATOR_OPTIONS})
-        outcome = self._run(X, y, importance, initial_tree, known, ends_search, perf_counter())
+        outcome, interrupt = self._run(X, y, importance, initial_tree, known, ends_search, perf_counter())
         # The data have been checked; this records the number and the names of the features.
         if type(X) is np.ndarray:
             self.n_features_in_ = X.shape[1]
@@ -131,6 +131,8 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
             self.classes_ = outcome.problem.classes
         if self.verbose:
             print(self._summary())
+        if interrupt is not None and self.on_interrupt == "raise":
+            raise interrupt
         return outcome
 
     def _run(
@@ -142,7 +144,9 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
         known: KnownBound | None,
         ends_search: bool,
         start: float,
-    ) -> Outcome:
+    ) -> tuple[Outcome, KeyboardInterrupt | None]:
+        """Search, and return what was found, with the interrupt that ended the search if there was one."""
+        interrupt: KeyboardInterrupt | None = None
         limit = seconds_allowed(self.time_limit)
 
         def time_left() -> float | None:
@@ -156,11 +160,9 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
             try:
                 search = Search(X, y, task=self._task, time_limit=time_left(), **importance.arguments(), **options)
             except TimeoutError:
-                return self._leaf(X, y, importance, "time-limit")
-            except KeyboardInterrupt:
-                if self.on_interrupt == "raise":
-                    raise
-                return self._leaf(X, y, importance, "interrupted")
+                return self._leaf(X, y, importance, "time-limit"), None
+            except KeyboardInterrupt as error:
+                return self._leaf(X, y, importance, "interrupted"), error
         if self.warm_start:
             self._unfinished = (search, np.asarray(y).copy(), deepcopy(importance), options)
         if initial_tree is not None:
@@ -177,14 +179,13 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
                     n_jobs=self.n_jobs,
                     poll=watcher,
                 )
-            except KeyboardInterrupt:
-                if self.on_interrupt == "raise":
-                    raise
+            except KeyboardInterrupt as error:
+                interrupt = error
             if watcher:
                 watcher.report_improvements()
         if known:
             search.raise_lower_bound(*known)
-        return Outcome.of(search)
+        return Outcome.of(search), interrupt
 
     def _leaf(self, X: ArrayLike, y: ArrayLike, importance: Importance, stopped_by: str) -> Outcome:
         problem = prepare_problem(self._task, check_features(X), y, importance)
@@ -213,7 +214,7 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
     def _summary(self) -> str:
         return (
             f"[{type(self).__name__}] {self.status_}: objective {self.objective_:g},"
-            f" lower bound {self.lower_bound_:g}, gap {self.gap_:.2%}, {self.n_expansions_} expansions,"
+            f" lower bound {self.lower_bound_:g}, gap {gap_in_words(self.gap_)}, {self.n_expansions_} expansions,"
             f" {self.tree_.n_leaves} leaves"
         )
 

@@ -260,8 +260,8 @@ ESTIMATOR_OPTIONS = (
         "raise",
         (StrOptions({"raise", "keep"}),),
         '{"raise", "keep"}',
-        "What Ctrl-C does during fit: raise KeyboardInterrupt, or keep the best tree found, with the status"
-        ' "interrupted".',
+        "Whether Ctrl-C raises KeyboardInterrupt during fit. The estimator keeps the best tree found in any case, with"
+        ' the status "interrupted".',
         flag=None,
     ),
     Option(

@@ -6,6 +6,7 @@ from html import escape
 from typing import Any
 
 from codt.pictures.svg import tree_svg
+from codt.search.proof import gap_in_words
 
 # How much smaller a picture may become before it is scrolled instead: letters of 7 pixels.
 SMALLEST = 0.6
@@ -23,7 +24,7 @@ def facts(model: Any) -> list[tuple[str, str]]:
     rows = [("status", str(model.status_)), ("loss", f"{model.loss_:.6g} {model.tree_.objective.unit}")]
     if model.penalty_:
         rows.append(("objective", f"{model.objective_:.6g} with {model.penalty_:.4g} for every split"))
-    rows += [("lower bound", f"{model.lower_bound_:.6g}"), ("gap", f"{model.gap_:.2%}")]
+    rows += [("lower bound", f"{model.lower_bound_:.6g}"), ("gap", gap_in_words(model.gap_))]
     rows += [("leaves", str(model.tree_.n_leaves)), ("depth", f"{model.tree_.depth} of {model.max_depth}")]
     rows.append(("expansions", f"{model.n_expansions_:,}"))
     if len(model.trace_):

@@ -21,6 +21,7 @@ from codt.pictures.layout import (
     shares,
     spreads,
 )
+from codt.search.proof import gap_in_words
 
 # Inches in a figure of our own; the same in proportion in a figure of the user's.
 SLOT, BOX, GAP = 1.6, 1.48, 0.42
@@ -224,7 +225,7 @@ def plot_trace(model: Any, ax: Any = None, *, x: Literal["seconds", "expansions"
     ax.plot(along[-1:], lower[-1:], "o", color="#0072b2", markersize=4)
     ax.set_xlabel(x)
     ax.set_ylabel("objective")
-    ax.set_title(f"{model.status_}, gap {model.gap_:.2%}")
+    ax.set_title(f"{model.status_}, gap: {gap_in_words(model.gap_)}")
     ax.legend(frameon=False)
     return ax
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from codt.search.proof import relative_gap
+from codt.search.proof import gap_in_words, relative_gap
 from codt.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def describe(progress: Progress) -> Any:
     rate = progress.n_expansions / progress.seconds if progress.seconds > 0 else 0.0
     return Text(
         f"{progress.seconds:7.1f} s  objective {progress.objective:g}  lower bound {progress.lower_bound:g}"
-        f"  gap {progress.gap:.2%}  {rate:,.0f} expansions/s  {progress.memory / 1e6:,.0f} MB",
+        f"  gap {gap_in_words(progress.gap)}  {rate:,.0f} expansions/s  {progress.memory / 1e6:,.0f} MB",
         no_wrap=True,
         overflow="ellipsis",
     )

@@ -56,6 +56,17 @@ def settle(stopped_by: str, lower_bound: float, objective: float) -> Standing:
     return Standing(status, lower_bound, relative_gap(lower_bound, objective))
 
 
+def gap_in_words(gap: float) -> str:
+    """Return a gap as it is shown to readers: a lower bound of 0 proves nothing.
+
+    Examples
+    --------
+    >>> gap_in_words(0.0123), gap_in_words(1.0)
+    ('1.23%', 'nothing proven yet')
+    """
+    return "nothing proven yet" if gap >= 1 else f"{gap:.2%}"
+
+
 def relative_gap(lower: float, upper: float) -> float:
     """Return how far ``upper`` may be from the optimum, as a fraction of itself.
 

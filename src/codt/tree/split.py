@@ -124,8 +124,15 @@ class Split:
 
     @property
     def shown(self) -> str:
-        """The threshold in digits for readers: used in every text, picture and page, but never in code that is run."""
-        return f"{self.threshold:.6g}"
+        """The threshold in digits for readers: used in every text, picture and page, but never in code that is run.
+
+        It has the fewest digits that still separate the training values on both sides, and six where those are not
+        known.
+        """
+        if math.isnan(self.below) or math.isnan(self.above):
+            return in_digits(self.threshold, 6)
+        texts = (in_digits(self.threshold, digits) for digits in range(1, 18))
+        return next((text for text in texts if self.below <= float(text) < self.above), repr(self.threshold))
 
     def words(self, name: str, *, left: bool = True, sign: str = "<=") -> str:
         """Return the test, or what is true on its right, with the name of the feature and the sign for "at most"."""
@@ -156,6 +163,20 @@ class Split:
                 " tell them apart. Rescale or round this feature and fit again."
             )
         return self.threshold if low <= self.threshold < high else between(low, high)
+
+
+def in_digits(number: float, digits: int) -> str:
+    """Return a number rounded to some significant digits, in plain notation where that is not too long.
+
+    Examples
+    --------
+    >>> in_digits(1_700_012_345.5, 2), in_digits(1_700_012_345.5, 11), in_digits(0.00025, 1), in_digits(2.5e-9, 2)
+    ('1700000000', '1700012345.5', '0.0002', '2.5e-09')
+    """
+    if number == 0 or 1e-5 <= abs(number) < 1e15:
+        rounded = float(f"{number:.{digits - 1}e}")
+        return np.format_float_positional(rounded, trim="-")
+    return f"{number:.{digits}g}"
 
 
 def conjunction(name: str, tests: Sequence[tuple[Split, bool]], sign: str = "<=") -> str:

@@ -60,7 +60,9 @@ class Certificate:
         return not self.problems
 
     def __str__(self) -> str:
-        claim = "proven optimal" if self.proven_optimal else f"within {self.gap:.2%} of the optimum"
+        claim = "nothing proven" if self.gap >= 1 else f"within {self.gap:.2%} of the optimum"
+        if self.proven_optimal:
+            claim = "proven optimal"
         if self.problems:
             claim = "does not fit what the model reports"
         lines = [f"loss {self.loss:g}, objective {self.objective:g}, lower bound {self.lower_bound:g}: {claim}"]
