@@ -140,4 +140,16 @@ FAULTS = (
         "std::max(0.0, std::min(root_.lower.allowed, root_.incumbent) - margin())",
         "std::max(0.0, (root_.lower.allowed + root_.incumbent) / 2 - margin())",
     ),
+    Fault(
+        "a bound from outside that is one too high",
+        "engine/search/knowledge.cpp",
+        "std::ceil(count * (1 - wanted_precision))",
+        "std::floor(count + 1)",
+    ),
+    Fault(
+        "a tree from outside that is not checked",
+        "engine/search/knowledge.cpp",
+        "        check_rules(solution, tree, *data_, rows, objective->unit(), settings, options_.rules);\n",
+        "",
+    ),
 )

@@ -17,7 +17,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import codt
 from codt import OptimalTreeClassifier, OptimalTreeRegressor, from_json, from_sklearn, optimal_path, verify
-from codt.baseline.cart import cart_loss, report
+from codt.baseline.cart import cart_loss
+from codt.command_line.summary import report
 from codt.explain.page import explanation_page
 from codt.pictures.layout import spread_words, spreads
 from codt.problem.objectives import CRITERIA, OBJECTIVES, Objective, Samples, register

@@ -146,8 +146,8 @@ def attempt(
     room: Fraction,
     trees: list[list[list[Any]]],
     optimum: Fraction,
-) -> int:
-    """One search with knowledge from outside; how many pieces came in time."""
+) -> tuple[Any, int]:
+    """A search with knowledge from outside, and how many pieces of it came in time."""
     settings = random_settings(rng)
     search = make_search(instance, settings)
     tolerance = float(rng.choice([0.0, 0.0, 1e-12])) * float(optimum)
@@ -168,7 +168,7 @@ def attempt(
     assert search.upper_bound == search.lower_bound, told
     assert tree_objective(search.tree(), instance) - optimum <= room, told
     assert search.run() == "optimal", told
-    return in_time
+    return search, in_time
 
 
 @pytest.mark.parametrize("objective", [*PLAIN_OBJECTIVES, *OBJECTIVES])
@@ -182,8 +182,8 @@ def test_knowledge_at_any_moment_changes_nothing_but_the_work(objective: str) ->
         trees = trees_on_the_way(rng, instance)
         room = Fraction(0) if instance.counts_whole else instance.slack
         for _ in range(3):
-            in_time += attempt(rng, instance, room, trees, optimum)
-    assert in_time > scaled(60) // 10  # or only what comes before and after is tested
+            in_time += attempt(rng, instance, room, trees, optimum)[1]
+    assert in_time > 0  # or only what comes before and after is tested
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -194,7 +194,9 @@ def test_knowledge_outlives_a_search_that_begins_again_with_other_numbers(kind: 
         optimum = optimal_objective(instance)
         trees = trees_on_the_way(rng, instance)
         for _ in range(2):
-            attempt(rng, instance, PRECISION * optimum, trees, optimum)
+            search, _ = attempt(rng, instance, PRECISION * optimum, trees, optimum)
+            objective = tree_objective(search.tree(), instance)
+            assert search.tolerance <= 1e-9 * float(optimum) or objective == optimum, repr(instance)
 
 
 @pytest.mark.parametrize("kind", ["plain", *KINDS])
@@ -227,12 +229,32 @@ def test_a_bound_that_is_the_optimum_ends_the_search_with_the_tree(kind: str) ->
                 assert search.complete, f"{order} {told}"
                 assert search.run(max_expansions=0) == "optimal", told
                 assert search.n_expansions == 0, told
+                assert kind == "plain" or search.tolerance <= 1e-9 * float(optimum), told
             assert search.run() == "optimal", told
             check_claims(search, instance, optimum, room, told)
         alone = make_search(instance, settings)
         assert alone.run() == "optimal"
         early += search.n_expansions < alone.n_expansions
     assert early > 0
+
+
+def test_a_bound_is_still_known_when_a_search_has_begun_again_with_other_numbers() -> None:
+    rng = np.random.default_rng(54)
+    begun_again = 0
+    for turn in range(scaled(400)):
+        instance = wide_instance(rng, KINDS[turn % len(KINDS)])
+        optimum = optimal_objective(instance)
+        search = make_search(instance, Settings())
+        search.raise_lower_bound(below(optimum), 0.0)
+        tolerance = search.tolerance
+        while not search.complete and search.tolerance == tolerance:
+            search.run(max_expansions=1)
+        if search.complete:  # its tree reached the bound before
+            continue
+        begun_again += 1
+        search.offer(*trees_on_the_way(rng, instance)[-1])
+        assert search.complete, repr(instance)
+    assert begun_again >= scaled(400) // 200
 
 
 # --- what bounds mean
@@ -248,7 +270,7 @@ def test_a_bound_on_whole_numbers_is_rounded_up() -> None:
     # With penalties that are not whole, the bound is taken as it is.
     search = Search(X, y, task="classification", max_depth=2, terminal="leaf", complexity_cost=0.003)
     search.raise_lower_bound(3.2)
-    assert search.bounds.lower == pytest.approx(3.2, rel=1e-9)
+    assert search.bounds.lower == 3.2
     # Weights of one half are whole numbers of halves.
     search = Search(X, y, task="classification", sample_weight=np.full(150, 0.5), max_depth=2, terminal="leaf")
     search.raise_lower_bound(1.1)
@@ -373,20 +395,19 @@ def test_trees_that_break_a_rule_are_refused_while_the_search_runs(
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
-@pytest.mark.parametrize(("depth", "shape"), [(2, (60_000, 40)), (5, (1500, 10))])
-def test_a_tree_and_its_bound_end_a_run_at_once(n_jobs: int, depth: int, shape: tuple[int, int]) -> None:
-    # A root that is solved in one piece, and a search that would not end.
+def test_a_tree_and_its_bound_end_a_run(n_jobs: int) -> None:
+    # A search that would not end by itself.
     rng = np.random.default_rng(6)
-    X = rng.normal(size=shape)
+    X = rng.normal(size=(1500, 10))
     y = (X[:, 0] > 0) ^ (X[:, 1] > 0) ^ (rng.random(len(X)) < 0.3)
     tree = OptimalTreeClassifier(max_depth=2).fit(X[:200], y[:200]).tree_
-    search = Search(X, y, task="classification", max_depth=depth, greedy_start=False, primal_heuristics=False)
+    search = Search(X, y, task="classification", max_depth=5, greedy_start=False, primal_heuristics=False)
     statuses: list[str] = []
     running = threading.Thread(target=lambda: statuses.append(search.run(n_jobs=n_jobs, time_limit=300)))
     running.start()
     time.sleep(0.02)
     search.offer(tree)
-    search.raise_lower_bound(search.bounds.upper)  # false, or the run might end by itself
+    search.raise_lower_bound(search.bounds.upper)  # false
     running.join(timeout=60)  # the machine may be busy
     assert statuses == ["optimal"]
     assert search.complete
@@ -394,17 +415,22 @@ def test_a_tree_and_its_bound_end_a_run_at_once(n_jobs: int, depth: int, shape: 
 
 
 def test_a_poll_may_bring_knowledge() -> None:
-    X, y = load_breast_cancer(return_X_y=True)
-    best = OptimalTreeClassifier(max_depth=3).fit(X, y)
-    search = Search(X, y, task="classification", max_depth=3, terminal="leaf", strategy="bfs-large")
+    # A root that is solved in one piece, which takes longer than the 20 ms until the first poll.
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(60_000, 40))
+    y = (X[:, 0] > 0) ^ (X[:, 1] > 0) ^ (rng.random(len(X)) < 0.3)
+    whole = Search(X, y, task="classification", max_depth=2)
+    assert whole.run() == "optimal"
+    search = Search(X, y, task="classification", max_depth=2)
 
     def poll() -> bool:
-        search.offer(best.tree_)
-        search.raise_lower_bound(best.objective_)
+        search.offer(whole.incumbent)
+        search.raise_lower_bound(whole.bounds.lower)
         return False
 
     assert search.run(poll=poll) == "optimal"
-    assert search.loss == best.loss_
+    assert search.loss == whole.loss
+    assert search.stats["scanned_samples"] < whole.stats["scanned_samples"]
 
 
 def test_a_heuristic_that_asks_its_search_is_refused() -> None:

@@ -150,23 +150,18 @@ OutsideBound Search::outside_bound() const {
     return settings_.whole && margin() == 0 ? outside_.rounded_up(objective_->unit()) : outside_;
 }
 
-// The outside bound as reported, with room for the rounding of the objective of a tree that reaches it.
-double Search::outside_lower() const {
-    const double lower = outside_bound().lower;
-    return lower - std::min(margin() * objective_->unit(), wanted_precision * lower);
-}
-
 // Closes the root if its incumbent reaches the bound that others have proven. Better numbers (refine.cpp) are
 // not needed then: the bound is reached to the wanted precision.
 void Search::close_by_outside_bound() {
     if (outside_.lower <= 0 || complete_) return;
-    const double objective =
-        tells_apart(root_.incumbent) ? root_.incumbent * objective_->unit() : real_incumbent().objective;
+    const bool apart = tells_apart(root_.incumbent);
+    const double objective = apart ? root_.incumbent * objective_->unit() : real_incumbent().objective;
+    const double own_tolerance = apart ? tolerance_.load() : 0;
     const OutsideBound outside = outside_bound();
-    if (!outside.reached_by(objective, tolerance_)) return;
+    if (!outside.reached_by(objective, own_tolerance)) return;
     root_.complete = settled_ = true;
     next_objective_ = nullptr;
-    tolerance_ = std::max(tolerance_.load(), objective - outside.lower);
+    tolerance_ = std::max(own_tolerance, objective - outside.lower);
 }
 
 }  // namespace codt

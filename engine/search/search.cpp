@@ -117,7 +117,7 @@ FlatTree Search::tree() const {
             upper = real_incumbent().objective;
         }
         // Internal sums carry rounding errors proportional to the loss of a single leaf.
-        slack = 1e-8 * root_.leaf_loss * objective_->unit() + tolerance_;
+        slack = (1e-8 * root_.leaf_loss + 2 * margin()) * objective_->unit();
     }
     FlatTree tree = read_out(solution, *data_, *objective, settings);
     const double found = tree.objective(options_.penalty);
@@ -143,12 +143,13 @@ void Search::add_trace_point() {
     const double unit = objective_->unit();
     double upper = root_.incumbent * unit;
     double lower = std::max(0.0, std::min(root_.lower.allowed, root_.incumbent) - margin()) * unit;
-    lower = std::max(lower, outside_lower());
+    lower = std::max(lower, outside_bound().lower);
     if (!tells_apart(root_.incumbent))
         upper = proven || options_.rules.min_decrease > 0 ? real_incumbent().objective
                                                           : (root_.incumbent + margin()) * unit;
     upper = std::min(upper, upper_bound_.load());
-    // With other numbers (refine.cpp), rounding may make a tree seem better than was proven possible.
+    // Rounding, here, in another search or in other numbers, may make a tree seem better than was proven
+    // possible.
     if (upper < lower_bound_ && upper >= (1 - wanted_precision) * lower_bound_) upper = lower_bound_;
     // Until the search is complete, the lower bound stays below the upper one, by however little.
     lower = proven ? upper : std::max(std::min(lower, std::nextafter(upper, 0.0)), lower_bound_.load());

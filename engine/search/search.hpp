@@ -195,7 +195,6 @@ class Search {
     void take_incumbent(double objective, const Solution& solution);
     void tell_run();
     OutsideBound outside_bound() const;
-    double outside_lower() const;
     void close_by_outside_bound();
 
     // run.cpp

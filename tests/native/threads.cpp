@@ -2,6 +2,7 @@
 // bounds. Run under ThreadSanitizer, which ends the program at the first race; the objectives are compared with those of
 // one thread.
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -73,7 +74,10 @@ void share(Search& shared, const Search& alone, bool knowing, Random& random) {
         }
     });
     std::jthread outsider([&, own = Random(random.next())]() mutable {
-        while (knowing && !done) bring(shared, alone, own);
+        while (knowing && !done) {
+            std::this_thread::sleep_for(std::chrono::microseconds(own.next() % 1000));
+            bring(shared, alone, own);
+        }
     });
     RunLimits limits;
     limits.threads = 4;
@@ -100,7 +104,9 @@ int main() {
         for (const Terminal terminal : {Terminal::depth_two, Terminal::left_right, Terminal::leaf}) {
             for (const char* kind : {"classes", "numbers", "far numbers"}) {
                 for (const std::uint32_t depth : {2u, 3u, 4u}) {
-                    const std::uint32_t rows = terminal == Terminal::depth_two ? 60 : 20;
+                    // A root that is solved on the spot should take a while, too.
+                    const bool on_the_spot = depth <= terminal_depth(terminal);
+                    const std::uint32_t rows = on_the_spot ? 600 : terminal == Terminal::depth_two ? 60 : 20;
                     const std::string name = kind;
                     const Problem problem =
                         make_problem(name == "classes", name == "far numbers", rows, 3, random);
