@@ -143,7 +143,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         help=f"runs of small cells (default: {REPEAT}; quick: 1)",
     )
-    parser.add_argument("--resume", action="store_true", help="go on where a run was interrupted")
+    parser.add_argument("--resume", action="store_true", help="continue an interrupted run")
     parser.add_argument("--report-only", action="store_true", help="write the tables from existing results")
     parser.add_argument("--results", type=Path, default=ROOT / RESULTS, help=f"default: {RESULTS}")
     parser.add_argument("--output", type=Path, default=ROOT / DOCUMENT, help=f"default: {DOCUMENT}")

@@ -84,7 +84,7 @@ def _replay(paths: list[Path]) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
-    parser.add_argument("--seconds", type=float, help="how long to go on (60, unless --problems is given)")
+    parser.add_argument("--seconds", type=float, help="how long to run (60, unless --problems is given)")
     parser.add_argument("--problems", type=int, help="how many problems to try")
     parser.add_argument("--seed", type=int, default=0, help="where the random numbers begin (0)")
     parser.add_argument("--jobs", type=int, default=1, help="how many processes (1)")

@@ -71,7 +71,7 @@ def test_fit_writes_a_model_that_can_be_read(folder: Path) -> None:
 def test_predict_gives_one_row_for_each(folder: Path) -> None:
     table = pandas.read_csv(folder / "iris.csv")
     model = from_json((folder / "iris.json").read_text())
-    code, output = run("predict", folder / "iris.json", folder / "iris.csv")  # the target is there and not looked at
+    code, output = run("predict", folder / "iris.json", folder / "iris.csv")  # the target is there and ignored
     assert code == 0
     assert table_of(output)["prediction"].tolist() == model.predict(table.drop(columns="kind")).tolist()
     code, output = run("predict", folder / "iris.json", folder / "iris.csv", "--proba")

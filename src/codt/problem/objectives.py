@@ -249,7 +249,7 @@ def _named(name: str, parameters: Mapping[str, Any] | None = None) -> Objective:
 
 
 def number_leaf(fit: Callable[[Floats, Floats | None], Fit]) -> Callable[[Samples], Leaf]:
-    """Return the ``leaf`` of a row of regression, made of a function that fits a value to targets and weights."""
+    """Return the ``leaf`` of a regression row, made from a function that fits a value to targets and weights."""
 
     def leaf(samples: Samples) -> Leaf:
         value, error = fit(samples.targets, samples.weights)

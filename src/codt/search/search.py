@@ -250,7 +250,7 @@ class Search:
         ----------
         tree : Tree
             A tree for these features, no deeper than the depth limit. Only its splits count: its leaves are fitted
-            to the data at hand.
+            to the data of this search.
 
         Examples
         --------

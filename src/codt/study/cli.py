@@ -40,7 +40,7 @@ def list_studies() -> None:
 def run(
     studies: Annotated[list[str], typer.Argument(help="Names from `codt study list`, 'all', or TOML files.")],
     quick: Annotated[bool, typer.Option("--quick", help="The short form: minutes on two cores.")] = False,
-    out: Annotated[Path, typer.Option(help="The folder for results; a study that is there goes on.")] = _ROOT,
+    out: Annotated[Path, typer.Option(help="The folder for results; an existing study is continued.")] = _ROOT,
     jobs: Annotated[int, typer.Option(min=1, help="Cells at a time on this machine.")] = os.cpu_count() or 1,
     cluster: Annotated[str | None, typer.Option(help="Run on the Dask cluster at this address instead.")] = None,
 ) -> None:
