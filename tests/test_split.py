@@ -205,3 +205,34 @@ def test_a_tree_that_never_ends_is_an_error() -> None:
         circle.apply([[1.0]])
     with pytest.raises(ValueError, match="node 1 is a leaf"):
         chain(Split(0, 0.5)).split(1)
+
+
+@pytest.mark.parametrize(
+    ("below", "above", "shown"),
+    [
+        (0.6, 1.0, "0.8"),
+        (1.7, 1.8, "1.75"),
+        (2, 5, "3.5"),
+        (49, 51, "50"),
+        (1_700_012_340, 1_700_012_350, "1700012345"),
+        (-1, 0, "-0.5"),
+        (-5, 5, "0"),
+        (1e-9, 2e-9, "1.5e-09"),
+        (1.0, 1.0000000000000002, "1.0"),
+    ],
+)
+def test_thresholds_are_shown_in_few_digits(below: float, above: float, shown: str) -> None:
+    assert Split(0, between(below, above), below, above).shown == shown
+
+
+def test_thresholds_that_are_shown_separate_what_the_test_separates() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(20_000):
+        below = float(rng.normal() * 10.0 ** rng.integers(-300, 300))
+        above = below + float(abs(rng.normal()) * abs(below) * 10.0 ** rng.integers(-16, 3))
+        if not below < above < np.inf:
+            continue
+        split = Split(0, between(below, above), below, above)
+        number = float(split.shown)
+        assert below <= number < above
+        assert abs(number - split.threshold) <= (above / 10 - below / 10) * (1 + 1e-12)

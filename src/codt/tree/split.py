@@ -126,13 +126,18 @@ class Split:
     def shown(self) -> str:
         """The threshold in digits for readers: used in every text, picture and page, but never in code that is run.
 
-        It has the fewest digits that still separate the training values on both sides, and six where those are not
+        It has the fewest digits that keep it between the training values on both sides, and move it by at most a tenth
+        of the gap between them: new samples in the gap should go where the text says. Six digits where they are not
         known.
         """
         if math.isnan(self.below) or math.isnan(self.above):
             return in_digits(self.threshold, 6)
-        texts = (in_digits(self.threshold, digits) for digits in range(1, 18))
-        return next((text for text in texts if self.below <= float(text) < self.above), repr(self.threshold))
+        gap = self.above / 10 - self.below / 10
+        for digits in range(1, 17):
+            text = in_digits(self.threshold, digits)
+            if self.below < float(text) < self.above and abs(float(text) - self.threshold) <= gap:
+                return text
+        return repr(float(self.threshold))
 
     def words(self, name: str, *, left: bool = True, sign: str = "<=") -> str:
         """Return the test, or what is true on its right, with the name of the feature and the sign for "at most"."""
@@ -171,7 +176,7 @@ def in_digits(number: float, digits: int) -> str:
     Examples
     --------
     >>> in_digits(1_700_012_345.5, 2), in_digits(1_700_012_345.5, 11), in_digits(0.00025, 1), in_digits(2.5e-9, 2)
-    ('1700000000', '1700012345.5', '0.0002', '2.5e-09')
+    ('1700000000', '1700012345.5', '0.0003', '2.5e-09')
     """
     if number == 0 or 1e-5 <= abs(number) < 1e15:
         rounded = float(f"{number:.{digits - 1}e}")
