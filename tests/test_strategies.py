@@ -20,26 +20,7 @@ from tests.support.instances import TASKS, Task, exact_instance, random_instance
 from tests.support.paper_strategies import DETERMINISTIC, PAPER_STRATEGIES
 from tests.support.rendering import Rendering
 
-NAMES = [
-    "dfs-random",
-    "dfs-contree",
-    "dfs-prio",
-    "dfs-blossom",
-    "bfs-random",
-    "bfs-curiosity",
-    "bfs-lb",
-    "bfs-small",
-    "bfs-large",
-    "bfs-large-lb",
-    "bfs-small-lb",
-    "bfs-lb-t-large",
-    "bfs-lb-t-small",
-    "bfs-large-t-lb",
-    "bfs-small-t-lb",
-    "lds",
-    "lds-mid",
-    "and-or",
-]
+NAMES = list(strategies())
 
 
 def order(strategy: str | Strategy, seed: int = 20, task: Task = "classification", **options: Any) -> list[Any]:
@@ -69,8 +50,8 @@ def order(strategy: str | Strategy, seed: int = 20, task: Task = "classification
     return search.expansions
 
 
-def test_the_registry_holds_the_papers_18_strategies_in_order() -> None:
-    assert list(strategies()) == NAMES == list(PAPER_STRATEGIES)
+def test_the_registry_begins_with_the_papers_18_strategies_in_order() -> None:
+    assert NAMES[:18] == list(PAPER_STRATEGIES)
     assert all(strategy.name == name for name, strategy in strategies().items())
     assert all(strategy.description for strategy in strategies().values())
 
@@ -100,7 +81,7 @@ def from_parts(name: str) -> Strategy:
     return Strategy(f"my-{name}", paper["priority"], paper["left_right"], paper["threshold"], heuristic)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PAPER_STRATEGIES)
 def test_a_strategy_made_of_parts_behaves_as_the_registered_one(name: str) -> None:
     for seed in range(scaled(5)):
         expected = order(name, seed)

@@ -1,5 +1,6 @@
 // The 18 strategies of the paper (sections "Search Strategies" and appendix "Search Strategies"). A
-// nineteenth is one more row here: Python, the command line, the study and the tests read this table.
+// nineteenth is one more row at the end: Python, the command line, the study and the tests read this table;
+// docs/strategies.md describes it.
 #include <stdexcept>
 
 #include "strategies/strategy.hpp"
