@@ -15,7 +15,8 @@ from fuzz.judge import Failure
 
 def convert(name: str, model: Any, data: Data) -> None:
     """Convert a fitted estimator and check that the result predicts the same."""
-    X = data.samples()
+    # Predictions compare 64-bit floats; Python and SQL would compare whole numbers beyond 2**53 without rounding them.
+    X = data.samples().astype(np.float64)
     if name == "verify":
         _verify(model, data)
         return
