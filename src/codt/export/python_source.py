@@ -18,8 +18,8 @@ def to_python(model: Any, function_name: str = "predict") -> str:
     """Write the tree as the source of a Python function that needs no library.
 
     The function takes one sample, a sequence of numbers in the order of the features, and returns the label or number
-    that the tree predicts for it. ``predict`` of the estimator compares 64-bit floats; Python compares whole numbers beyond
-    2**53, which those cannot hold, without rounding them.
+    that the tree predicts for it. The estimator itself compares 64-bit floats; this function compares whole numbers
+    beyond 2**53, which they cannot hold, without rounding them.
 
     Parameters
     ----------
