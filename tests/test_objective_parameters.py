@@ -7,10 +7,10 @@ import json
 import math
 import pickle
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -20,8 +20,8 @@ from sklearn.utils._param_validation import Interval
 
 import codt
 from codt import OptimalTreeClassifier, OptimalTreeRegressor, _core, from_json, optimal_path, verify
+from codt.loading import json_reader
 from codt.options.options import Option, constraints
-from codt.problem.criterion_parameters import offer_criteria
 from codt.problem.objectives import (
     CRITERIA,
     FAMILIES,
@@ -50,13 +50,24 @@ def powers(exponent: float) -> Objective:
     return replace(row, name="powers", criterion="powers", axis=axis, unit=f"error^{exponent:g}", several_targets=False)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
+class PowersRegressor(OptimalTreeRegressor):
+    """The regressor with the parameter as one more field."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **OptimalTreeRegressor._parameter_constraints,
+        "criterion": [str],
+        **constraints([EXPONENT]),
+    }
+
+    exponent: float = 2.0
+
+
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[list[float]]]:
     """Add the row, and return what the core was given for its parameter."""
     register(Family(powers, (EXPONENT,)))
-    allowed = OptimalTreeRegressor._parameter_constraints
-    monkeypatch.setitem(allowed, "exponent", constraints([EXPONENT])["exponent"])
-    offer_criteria(OptimalTreeRegressor)
+    monkeypatch.setattr(json_reader, "OptimalTreeRegressor", PowersRegressor)
     parameters: list[list[float]] = []
     search = _core.Search
 
@@ -67,11 +78,10 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[list[float]]]:
     monkeypatch.setattr(_core, "Search", record)
     yield parameters
     del OBJECTIVES["powers"], FAMILIES["powers"], PARAMETERS["exponent"], CRITERIA["regression"]["powers"]
-    offer_criteria(OptimalTreeRegressor)
 
 
 def model(exponent: Any, **options: Any) -> Any:
-    return OptimalTreeRegressor(criterion="powers", exponent=exponent, max_depth=1, **options)
+    return PowersRegressor(criterion="powers", exponent=exponent, max_depth=1, **options)
 
 
 @pytest.mark.parametrize(
@@ -137,10 +147,10 @@ def test_files_of_other_objectives_do_not_know_the_parameter() -> None:
 
 @pytest.mark.usefixtures("told")
 def test_it_is_a_parameter_of_the_estimator() -> None:
-    assert inspect.signature(OptimalTreeRegressor).parameters["exponent"].default == 2.0
-    assert OptimalTreeRegressor().get_params()["exponent"] == 2.0
-    assert repr(OptimalTreeRegressor(exponent=2.0)) == "OptimalTreeRegressor()"
-    assert repr(model(1.0)) == "OptimalTreeRegressor(criterion='powers', exponent=1.0, max_depth=1)"
+    assert inspect.signature(PowersRegressor).parameters["exponent"].default == 2.0
+    assert PowersRegressor().get_params()["exponent"] == 2.0
+    assert repr(PowersRegressor(exponent=2.0)) == "PowersRegressor()"
+    assert repr(model(1.0)) == "PowersRegressor(criterion='powers', exponent=1.0, max_depth=1)"
     assert clone(model(1.0)).exponent == 1.0
     assert model(2.0).set_params(exponent=1.0).fit(X, Y).tree_.objective.parameters == {"exponent": 1.0}
     search = GridSearchCV(model(2.0), {"exponent": [1.0, 2.0], "criterion": ["powers", "absolute_error"]}, cv=2)
@@ -151,19 +161,19 @@ def test_it_is_a_parameter_of_the_estimator() -> None:
 
 
 def test_what_other_criteria_do_not_take_is_ignored_but_checked(told: Any) -> None:
-    fitted = OptimalTreeRegressor(exponent=1.0, max_depth=1).fit(X, Y)
+    fitted = PowersRegressor(exponent=1.0, max_depth=1).fit(X, Y)
     assert fitted.loss_ == OptimalTreeRegressor(max_depth=1).fit(X, Y).loss_
     assert told == [[], []]
     for value in (0.5, 3, math.nan, "2", None, 10**400):
         for make in (
-            lambda given: OptimalTreeRegressor(exponent=given).fit(X, Y),
+            lambda given: PowersRegressor(exponent=given).fit(X, Y),
             lambda given: codt.Search(X, Y, task="regression", exponent=given),
         ):
             with pytest.raises(ValueError, match=r"The 'exponent' parameter of .* must be a float in the range"):
                 make(value)
     for criterion in ("powers", "squared_error"):
         for make in (
-            lambda given, **other: OptimalTreeRegressor(exponent=given, **other).fit(X, Y),
+            lambda given, **other: PowersRegressor(exponent=given, **other).fit(X, Y),
             lambda given, **other: codt.Search(X, Y, task="regression", exponent=given, **other),
         ):
             with pytest.raises(TypeError, match="exponent=True: expected float from 1 to 2, got a bool"):
@@ -181,10 +191,13 @@ def test_a_name_has_one_meaning() -> None:
         register(Family(powers, (replace(EXPONENT, default=1.0),)))
 
 
-def test_without_the_row_there_is_no_such_parameter() -> None:
+def test_the_regressor_has_the_parameters_of_all_rows() -> None:
+    found = inspect.signature(OptimalTreeRegressor).parameters
+    assert {name: option.default for name, option in PARAMETERS.items()} == {
+        name: found[name].default for name in PARAMETERS if name in found
+    }
     with pytest.raises(TypeError, match="got an unexpected keyword argument 'exponent'"):
-        OptimalTreeRegressor(exponent=1.0)
-    assert "exponent" not in inspect.signature(OptimalTreeRegressor).parameters
+        OptimalTreeRegressor(exponent=1.0)  # type: ignore[call-arg]
 
 
 def test_another_criterion_of_classification_has_room(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 from codt import Heuristic, OptimalTreeClassifier, OptimalTreeRegressor, Search, Strategy
-from codt.options.options import TERMINALS
-from tests.support.engine import KERNELS, REGISTRY, SWITCHES, Settings
+from tests.support.engine import Settings, random_settings
 from tests.support.instances import scaled
 from tests.support.weighted import (
     COMBINED_LIMITS,
@@ -29,22 +28,7 @@ from tests.support.weighted import (
 )
 from tests.test_wide_ranges import KINDS, PRECISION, wide_instance
 
-STRATEGIES = list(REGISTRY)
 Piece = Callable[[Any], None]
-
-
-def random_settings(rng: np.random.Generator) -> Settings:
-    switches: dict[str, Any] = {switch: bool(rng.random() < 0.7) for switch in SWITCHES}
-    return Settings(
-        strategy=str(rng.choice(STRATEGIES)),
-        depth_two_strategy=str(rng.choice(STRATEGIES)),
-        terminal=str(rng.choice(TERMINALS)),
-        kernel=str(rng.choice(KERNELS)),
-        greedy_start=bool(rng.integers(2)),
-        primal_heuristics=bool(rng.integers(2)),
-        threads=int(rng.integers(1, 5)),
-        **switches,
-    )
 
 
 def below(optimum: Fraction, share: float = 1.0) -> float:

@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from codt.options.options import TERMINALS
-from tests.support.engine import KERNELS, REGISTRY, SWITCHES, Settings
+from tests.support.engine import random_settings
 from tests.support.instances import random_features, scaled
 from tests.support.weighted import Floats, WeightedInstance, make_search, optimal_objective, tree_objective
 
 #: What the search promises (rules/settings.hpp, wanted_precision), and its margin around the exact value.
 PRECISION = Fraction(1, 10**9)
-STRATEGIES = list(REGISTRY)
 KINDS = ("weights", "forbidding costs", "wide costs", "outliers", "clusters", "absolute", "weighted", "several outputs")
 
 
@@ -78,20 +76,6 @@ def wide_instance(rng: np.random.Generator, kind: str) -> WeightedInstance:
         limited,
         penalty=0.0 if rng.random() < 0.5 else optimum * float(rng.choice([0.01, 0.1, 0.3])),
         min_decrease=0.0 if rng.random() < 0.7 else optimum * float(rng.random()),
-    )
-
-
-def random_settings(rng: np.random.Generator) -> Settings:
-    switches: dict[str, Any] = {switch: bool(rng.random() < 0.7) for switch in SWITCHES}
-    return Settings(
-        strategy=str(rng.choice(STRATEGIES)),
-        depth_two_strategy=str(rng.choice(STRATEGIES)),
-        terminal=str(rng.choice(TERMINALS)),
-        kernel=str(rng.choice(KERNELS)),
-        greedy_start=bool(rng.integers(2)),
-        primal_heuristics=bool(rng.integers(2)),
-        threads=int(rng.choice([1, 1, 2])),
-        **switches,
     )
 
 

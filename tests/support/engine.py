@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codt import _core
-from codt.options.options import SEARCH_OPTIONS
+from codt.options.options import SEARCH_OPTIONS, TERMINALS
 from tests.support.checker import CheckedTree, check_tree, close
 from tests.support.instances import Instance
 from tests.support.oracle import optimal_objective
@@ -57,6 +57,22 @@ class Settings(_Switches):
     def with_all_bounds(cls, **others: Any) -> Settings:
         """Every optional bound switched on."""
         return cls(**{**dict.fromkeys(SWITCHES, True), **others})
+
+
+def random_settings(rng: np.random.Generator) -> Settings:
+    """Any strategies, terminal case, kernel, bounds and start, on up to four threads."""
+    strategies = list(REGISTRY)
+    switches: dict[str, Any] = {switch: bool(rng.random() < 0.7) for switch in SWITCHES}
+    return Settings(
+        strategy=str(rng.choice(strategies)),
+        depth_two_strategy=str(rng.choice(strategies)),
+        terminal=str(rng.choice(TERMINALS)),
+        kernel=str(rng.choice(KERNELS)),
+        greedy_start=bool(rng.integers(2)),
+        primal_heuristics=bool(rng.integers(2)),
+        threads=int(rng.integers(1, 5)),
+        **switches,
+    )
 
 
 def make_search(instance: Problem, settings: Settings, *, log_expansions: bool = False, **replaced: Any) -> Any:

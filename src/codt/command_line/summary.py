@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from codt.estimators.base import BaseOptimalTree
+from codt.search.proof import distance_in_words
 
 
 def report(model: BaseOptimalTree, cart: float, seconds: float) -> str:
@@ -11,8 +12,7 @@ def report(model: BaseOptimalTree, cart: float, seconds: float) -> str:
     if model.status_ == "optimal":
         proof = "no tree of this depth has a lower objective"
     else:
-        proven = "nothing is proven yet" if model.gap_ >= 1 else f"at most {model.gap_:.2%} from the optimum"
-        proof = f"stopped by {model.status_}, {proven}"
+        proof = f"stopped by {model.status_}, {distance_in_words(model.gap_)}"
     return "\n".join(
         (
             f"loss of this tree   {model.loss_:.10g} {unit}",

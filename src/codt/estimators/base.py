@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -16,7 +17,7 @@ from codt.estimators.outcome import Outcome, leaf_outcome
 from codt.estimators.presentation import PresentationMixin
 from codt.input_checks.arrays import Floats, check_features
 from codt.options.limits import count_threads, seconds_allowed
-from codt.options.options import ESTIMATOR_OPTIONS, SEARCH_OPTIONS, Task, check_options, constraints, refuse_booleans
+from codt.options.options import ESTIMATOR_OPTIONS, SEARCH_OPTIONS, Task, check_options, constraints
 from codt.problem.problem import Importance, prepare_problem
 from codt.search.initial_tree import as_tree
 from codt.search.progress import Progress, Watcher, live_line
@@ -33,37 +34,8 @@ def forget_fit(estimator: BaseEstimator) -> None:
         delattr(estimator, name)
 
 
-class BaseOptimalTree(PresentationMixin, BaseEstimator):
-    """Parameters, fitting and reporting for both tasks."""
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(ESTIMATOR_OPTIONS)
-    _task: ClassVar[Task]
-
-    max_depth: int
-    complexity_cost: float
-    min_samples_leaf: float
-    min_weight_fraction_leaf: float
-    max_leaf_nodes: int | None
-    min_loss_decrease: float
-    strategy: str | Strategy
-    terminal: str
-    depth_two_strategy: str | Strategy
-    greedy_start: bool
-    primal_heuristics: bool
-    clustering_bound: bool
-    neighborhood_pruning: bool
-    interval_shrinking: bool
-    sub_interval_pruning: bool
-    time_limit: float | None
-    max_expansions: int | None
-    gap_limit: float
-    n_jobs: int | None
-    memory_limit: float | str | None
-    on_interrupt: str
-    callback: Callable[[Progress], object] | None
-    warm_start: bool
-    random_state: int | np.random.RandomState | None
-    verbose: int
+class FittedTree(PresentationMixin, BaseEstimator):
+    """The attributes that a fit sets."""
 
     tree_: Tree
     loss_: float
@@ -78,13 +50,41 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
     search_stats_: dict[str, int]
     n_features_in_: int
 
-    # scikit-learn, type checkers and readers look at the constructors' signatures, so the estimators spell them out.
-    # Storing every parameter under its name needs no further list; type checkers use the one above.
-    def _keep(self, parameters: Mapping[str, object]) -> None:
-        """Store the constructor's parameters, given as its local variables."""
-        for name, value in parameters.items():
-            if name in self._parameter_constraints:
-                setattr(self, name, value)
+
+# A dataclass, so that every parameter is written once: the constructor and its signature, which scikit-learn and type
+# checkers read, are made from the fields. Fitted attributes are declared above, where they are no fields.
+@dataclass(kw_only=True, eq=False, repr=False)
+class BaseOptimalTree(FittedTree):
+    """Parameters, fitting and reporting for both tasks."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(ESTIMATOR_OPTIONS)
+    _task: ClassVar[Task]
+
+    max_depth: int = 3
+    complexity_cost: float = 0.0
+    min_samples_leaf: float = 1
+    min_weight_fraction_leaf: float = 0.0
+    max_leaf_nodes: int | None = None
+    min_loss_decrease: float = 0.0
+    strategy: str | Strategy = "dfs-blossom"
+    terminal: str = "depth-two"
+    depth_two_strategy: str | Strategy = "dfs-blossom"
+    greedy_start: bool = True
+    primal_heuristics: bool = True
+    clustering_bound: bool = True
+    neighborhood_pruning: bool = True
+    interval_shrinking: bool = True
+    sub_interval_pruning: bool = True
+    time_limit: float | None = None
+    max_expansions: int | None = None
+    gap_limit: float = 0.0
+    n_jobs: int | None = 1
+    memory_limit: float | str | None = None
+    on_interrupt: str = "raise"
+    callback: Callable[[Progress], object] | None = None
+    warm_start: bool = False
+    random_state: int | np.random.RandomState | None = None
+    verbose: int = 0
 
     def _validate_params(self) -> None:
         # scikit-learn's own method reads the constructor's signature every time, which takes longer than some fits.
@@ -112,7 +112,6 @@ class BaseOptimalTree(PresentationMixin, BaseEstimator):
         and the tree is the one that the search finds by itself.
         """
         forget_fit(self)
-        refuse_booleans({option.name: getattr(self, option.name) for option in ESTIMATOR_OPTIONS})
         outcome, interrupt = self._run(X, y, importance, initial_tree, known, ends_search, perf_counter())
         # The data have been checked; this records the number and the names of the features.
         if type(X) is np.ndarray:

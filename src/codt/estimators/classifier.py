@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import StrOptions
@@ -14,11 +13,10 @@ from codt.estimators.base import BaseOptimalTree
 from codt.input_checks.arrays import Floats
 from codt.options.options import ESTIMATOR_OPTIONS, Task, document_options
 from codt.problem.problem import ClassWeight, Importance
-from codt.search.progress import Progress
-from codt.strategy.strategy import Strategy
 
 
 @document_options(*ESTIMATOR_OPTIONS)
+@dataclass(kw_only=True, eq=False, repr=False)
 class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
     """A classification tree with provably the fewest misclassified training samples at its depth.
 
@@ -65,8 +63,8 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
 
     Notes
     -----
-    Ctrl-C during ``fit`` stops the search and raises ``KeyboardInterrupt``; the estimator then keeps nothing, unless
-    ``on_interrupt="keep"``. A search that a limit ended keeps the best tree found; see also :class:`codt.Search`.
+    A search that is ended by a limit or by Ctrl-C (which also raises ``KeyboardInterrupt``, unless
+    ``on_interrupt="keep"``) leaves the best tree found; see also :class:`codt.Search`.
 
     Examples
     --------
@@ -86,40 +84,8 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
         "cost_matrix": ["array-like", None],
     }
 
-    classes_: NDArray[Any]
-
-    def __init__(
-        self,
-        *,
-        max_depth: int = 3,
-        complexity_cost: float = 0.0,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_leaf_nodes: int | None = None,
-        min_loss_decrease: float = 0.0,
-        strategy: str | Strategy = "dfs-blossom",
-        terminal: str = "depth-two",
-        depth_two_strategy: str | Strategy = "dfs-blossom",
-        greedy_start: bool = True,
-        primal_heuristics: bool = True,
-        clustering_bound: bool = True,
-        neighborhood_pruning: bool = True,
-        interval_shrinking: bool = True,
-        sub_interval_pruning: bool = True,
-        time_limit: float | None = None,
-        max_expansions: int | None = None,
-        gap_limit: float = 0.0,
-        n_jobs: int | None = 1,
-        memory_limit: float | str | None = None,
-        on_interrupt: str = "raise",
-        callback: Callable[[Progress], object] | None = None,
-        warm_start: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-        class_weight: ClassWeight = None,
-        cost_matrix: ArrayLike | None = None,
-    ) -> None:
-        self._keep(locals())
+    class_weight: ClassWeight = None
+    cost_matrix: ArrayLike | None = None
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(

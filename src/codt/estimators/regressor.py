@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin, _fit_context
-from sklearn.utils._param_validation import StrOptions
 
 from codt.estimators.base import BaseOptimalTree
 from codt.input_checks.arrays import Floats
 from codt.options.options import ESTIMATOR_OPTIONS, Task, constraints, document_options
-from codt.problem.criterion_parameters import all_parameters, offer_criteria
-from codt.problem.objectives import CRITERIA, PARAMETERS
+from codt.problem.objectives import CRITERIA, PARAMETERS, criterion_option
 from codt.problem.problem import Importance
-from codt.search.progress import Progress
-from codt.strategy.strategy import Strategy
+
+# What is minimised. A parameter of an objective is also a field of the class.
+CRITERION_OPTIONS = (criterion_option("regression"), *PARAMETERS.values())
 
 
-@offer_criteria
-@document_options(*ESTIMATOR_OPTIONS)
+@document_options(*ESTIMATOR_OPTIONS, *CRITERION_OPTIONS)
+@dataclass(kw_only=True, eq=False, repr=False)
 class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
     """A regression tree with provably the lowest sum of squared (or absolute) training errors at its depth.
 
     Parameters
     ----------
     {options}
-    {criteria}
 
     Attributes
     ----------
@@ -61,8 +58,8 @@ class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
 
     Notes
     -----
-    Ctrl-C during ``fit`` stops the search and raises ``KeyboardInterrupt``; the estimator then keeps nothing, unless
-    ``on_interrupt="keep"``. A search that a limit ended keeps the best tree found; see also :class:`codt.Search`.
+    A search that is ended by a limit or by Ctrl-C (which also raises ``KeyboardInterrupt``, unless
+    ``on_interrupt="keep"``) leaves the best tree found; see also :class:`codt.Search`.
 
     Examples
     --------
@@ -79,42 +76,10 @@ class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseOptimalTree._parameter_constraints,
-        "criterion": [StrOptions(CRITERIA["regression"].keys())],
-        **constraints(PARAMETERS.values()),
+        **constraints(CRITERION_OPTIONS),
     }
 
-    def __init__(
-        self,
-        *,
-        max_depth: int = 3,
-        complexity_cost: float = 0.0,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_leaf_nodes: int | None = None,
-        min_loss_decrease: float = 0.0,
-        strategy: str | Strategy = "dfs-blossom",
-        terminal: str = "depth-two",
-        depth_two_strategy: str | Strategy = "dfs-blossom",
-        greedy_start: bool = True,
-        primal_heuristics: bool = True,
-        clustering_bound: bool = True,
-        neighborhood_pruning: bool = True,
-        interval_shrinking: bool = True,
-        sub_interval_pruning: bool = True,
-        time_limit: float | None = None,
-        max_expansions: int | None = None,
-        gap_limit: float = 0.0,
-        n_jobs: int | None = 1,
-        memory_limit: float | str | None = None,
-        on_interrupt: str = "raise",
-        callback: Callable[[Progress], object] | None = None,
-        warm_start: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-        criterion: str = "squared_error",
-        **parameters: float,
-    ) -> None:
-        self._keep(locals() | all_parameters(parameters, type(self).__name__))
+    criterion: str = "squared_error"
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(
@@ -149,7 +114,7 @@ class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
         return self
 
     def _importance(self, sample_weight: ArrayLike | None = None, sample_costs: ArrayLike | None = None) -> Importance:
-        parameters = {name: getattr(self, name) for name in PARAMETERS}
+        parameters = {name: getattr(self, name) for name in PARAMETERS if name in vars(self)}
         return Importance(sample_weight, sample_costs=sample_costs, criterion=self.criterion, parameters=parameters)
 
     def predict(self, X: ArrayLike) -> Floats:

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils._param_validation import StrOptions
 
 from codt.input_checks.numbers import as_float
 from codt.options.options import Option, Task, check_options, constraints, refuse_booleans
@@ -237,6 +238,25 @@ def find_objective(
         if (row.task, row.criterion) == (task, criterion) and form in row.core:
             return row.bound(parameters or {})
     raise ValueError(f"criterion={criterion!r} takes no {'costs' if form == 'costly' else 'weights'}.")
+
+
+def criterion_option(task: Task) -> Option:
+    """Return the option that chooses among the criteria of a task.
+
+    Examples
+    --------
+    >>> criterion_option("regression").type
+    '{"squared_error", "absolute_error"}'
+    """
+    rows = CRITERIA[task]
+    words = [
+        f'"{name}" for the {row.axis}, with the {row.predicts} of a leaf as its prediction'
+        + ("" if row.several_targets else " (one column of targets)")
+        for name, row in rows.items()
+    ]
+    text = f"What is minimised: {', or '.join(words)}. Only squared errors have fast vector scans."
+    names = ", ".join(f'"{name}"' for name in rows)
+    return Option("criterion", next(iter(rows)), (StrOptions(rows.keys()),), f"{{{names}}}", text)
 
 
 def guess_objective(tree: TreeArrays) -> Objective:

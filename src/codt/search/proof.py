@@ -67,6 +67,17 @@ def gap_in_words(gap: float) -> str:
     return "nothing proven yet" if gap >= 1 else f"{gap:.2%}"
 
 
+def distance_in_words(gap: float) -> str:
+    """Return what a gap says about a tree.
+
+    Examples
+    --------
+    >>> distance_in_words(0.0123), distance_in_words(1.0)
+    ('within 1.23% of the optimum', 'nothing proven yet')
+    """
+    return gap_in_words(gap) if gap >= 1 else f"within {gap_in_words(gap)} of the optimum"
+
+
 def relative_gap(lower: float, upper: float) -> float:
     """Return how far ``upper`` may be from the optimum, as a fraction of itself.
 

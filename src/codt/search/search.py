@@ -26,7 +26,6 @@ from codt.options.options import (
     constraints,
     document_options,
 )
-from codt.problem.criterion_parameters import all_parameters
 from codt.problem.objectives import PARAMETERS, check_parameters
 from codt.problem.problem import ClassWeight, Importance, Problem, prepare_problem
 from codt.search.initial_tree import prune_empty_splits
@@ -147,8 +146,10 @@ class Search:
     ) -> None:
         values = {name: value for name, value in locals().items() if name in _CONSTRUCTOR_CONSTRAINTS}
         check_options(_CONSTRUCTOR_CONSTRAINTS, values, "Search")
-        parameters = all_parameters(parameters, "Search")
-        check_parameters(PARAMETERS.values(), parameters, "Search")
+        for name in parameters:
+            if name not in PARAMETERS:
+                raise TypeError(f"Search() got an unexpected keyword argument {name!r}")
+        check_parameters([PARAMETERS[name] for name in parameters], parameters, "Search")
         self.given_samples = check_features(X)
         self.task: Task = task
         importance = Importance(sample_weight, class_weight, cost_matrix, sample_costs, criterion, parameters)

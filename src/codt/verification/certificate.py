@@ -14,7 +14,7 @@ from codt.input_checks.numbers import as_float
 from codt.problem.objectives import Leaf
 from codt.problem.problem import LeafLimits, Problem, prepare_problem
 from codt.problem.sums import exact_sum
-from codt.search.proof import relative_gap
+from codt.search.proof import distance_in_words, relative_gap
 from codt.tree.split import Split
 from codt.tree.tree import LEAF, Tree, route
 
@@ -60,9 +60,7 @@ class Certificate:
         return not self.problems
 
     def __str__(self) -> str:
-        claim = "nothing proven" if self.gap >= 1 else f"within {self.gap:.2%} of the optimum"
-        if self.proven_optimal:
-            claim = "proven optimal"
+        claim = "proven optimal" if self.proven_optimal else distance_in_words(self.gap)
         if self.problems:
             claim = "does not fit what the model reports"
         lines = [f"loss {self.loss:g}, objective {self.objective:g}, lower bound {self.lower_bound:g}: {claim}"]
