@@ -134,7 +134,7 @@ def run_codt(
     from codt import OptimalTreeClassifier, OptimalTreeRegressor  # noqa: PLC0415
 
     make = OptimalTreeClassifier if task == "classification" else OptimalTreeRegressor
-    model = make(max_depth=depth, time_limit=time_limit, primal_heuristics=primal).fit(X, y)
+    model = make(max_depth=depth, time_limit=time_limit, primal_heuristics=primal, ties="any").fit(X, y)
     trace = model.trace_[:, [0, 2, 3]]
     return float(trace[0, 2]), trace
 

@@ -78,7 +78,7 @@ def _codt(task: str, depth: int, time_limit: float, threads: int) -> Fit:
     make = OptimalTreeClassifier if task == "classification" else OptimalTreeRegressor
 
     def fit(X: NDArray[np.float64], y: NDArray[Any]) -> Outcome:
-        model = make(max_depth=depth, time_limit=time_limit, n_jobs=threads)
+        model = make(max_depth=depth, time_limit=time_limit, n_jobs=threads, ties="any")
         start = perf_counter()
         model.fit(X, y)
         seconds = perf_counter() - start

@@ -94,9 +94,9 @@ def _machine(results: Results) -> str:
             f"- Versions: {', '.join(versions)}.",
             f"- Date: {' to '.join(dict.fromkeys((days[0], days[-1])))}.",
             f"- Made by {', then '.join(commands)}.",
-            "- One thread unless the title says otherwise, default settings, every run in its own process, codt"
-            " and its peer in alternation on each data set. The time is that of `fit`, the shortest of all runs; short"
-            " ones are repeated.",
+            '- One thread unless the title says otherwise, default settings but for `ties="any"` (the first optimal'
+            " tree, as the peer), every run in its own process, codt and its peer in alternation on each data set. The"
+            " time is that of `fit`, the shortest of all runs; short ones are repeated.",
         )
     )
 

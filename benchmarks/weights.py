@@ -64,7 +64,7 @@ def measure(
             if variant.name in stopped or (turn and known is not None and known > LONG):
                 continue
             weights = None if variant.weights is None else variant.weights(np.random.default_rng(0), len(X))
-            model = OptimalTreeClassifier(max_depth=depth, time_limit=time_limit, **variant.options)
+            model = OptimalTreeClassifier(max_depth=depth, time_limit=time_limit, ties="any", **variant.options)
             start = process_time()
             model.fit(X, y, weights)
             seconds = process_time() - start

@@ -43,6 +43,16 @@ def check_objective(
     return optimum
 
 
+def check_size(worth: Worth, optimum: Optimum | None, *, smallest: bool) -> None:
+    """Check that a tree has no more leaves than any other tree with its objective, if that is claimed."""
+    if not smallest or optimum is None or optimum.splits is None:
+        return
+    # A tree whose objective is higher by rounding may be smaller still.
+    exact = worth.objective == optimum.strict
+    if worth.n_splits > optimum.splits or (exact and worth.n_splits < optimum.splits):
+        raise Failure("size", f"called the smallest: {worth.n_splits + 1} leaves, {optimum.splits + 1} are enough")
+
+
 def check_trace(judge: Judge, options: dict[str, Any], penalty: float, trace: Floats, optimum: Optimum | None) -> None:
     """Check the bounds at every moment: they hold, the lower one never falls, the upper one never rises."""
     if (np.diff(trace[:, 2]) < 0).any():
@@ -88,6 +98,9 @@ def check_search(judge: Judge, options: dict[str, Any], search: codt.Search) -> 
     worth = judge.worth(search.incumbent, options, penalty)
     check_number(judge, "the search's loss", search.loss, worth.loss)
     optimum = check_objective(judge, options, penalty, worth, optimal=search.complete)
+    check_size(worth, optimum, smallest=search.smallest)
+    if search.smallest and not search.complete:
+        raise Failure("status", "called the smallest of the optimal trees, but not optimal")
     check_upper(judge, options, penalty, upper, worth)
     if search.complete and lower != upper:
         raise Failure("status", f"complete, but the bounds are {lower!r} and {upper!r}")
@@ -151,6 +164,9 @@ def check_fitted(judge: Judge, options: dict[str, Any], model: Any, known: float
     check_number(judge, "objective_", model.objective_, worth.objective)
     optimal = model.status_ == "optimal"
     optimum = check_objective(judge, options, penalty, worth, optimal=optimal)
+    check_size(worth, optimum, smallest=model.smallest_)
+    if model.smallest_ and not optimal:
+        raise Failure("status", f"called the smallest of the optimal trees, but {model.status_!r}")
     lower, objective, gap = float(model.lower_bound_), float(model.objective_), float(model.gap_)
     if lower > objective:
         raise Failure("status", f"lower bound {lower!r} above the objective {objective!r}")

@@ -152,4 +152,22 @@ FAULTS = (
         "        check_rules(solution, tree, *data_, rows, objective->unit(), settings, options_.rules);\n",
         "",
     ),
+    Fault(
+        "a price of ties that is too high",
+        "engine/rules/ties.hpp",
+        "std::ldexp(1.0, -bits)",
+        "std::ldexp(1.0, 1 - bits)",
+    ),
+    Fault(
+        "a price of ties left in a bound",
+        "engine/rules/ties.hpp",
+        "std::ceil(lower - most)",
+        "std::ceil(lower)",
+    ),
+    Fault(
+        "a size called proven too early",
+        "engine/search/search.cpp",
+        "complete_ = ended && !prices_wait();",
+        "complete_ = ended;",
+    ),
 )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import codt
+from codt.options.options import OPTIONS
 from fuzz import contract
 from fuzz.case import Data
 from fuzz.exact import Exact, as_float
@@ -37,10 +38,14 @@ def least_decrease(options: dict[str, Any]) -> Fraction:
 
 @dataclass(frozen=True)
 class Optimum:
-    """The least objective: of the trees that certainly keep to the rules, and of those that do so up to rounding."""
+    """The least objective: of the trees that certainly keep to the rules, and of those that do so up to rounding.
+
+    And the fewest splits of a tree that has it, where that is known and both are the same.
+    """
 
     strict: Fraction
     lenient: Fraction
+    splits: int | None = None
 
 
 @dataclass(frozen=True)
@@ -103,6 +108,7 @@ class Judge:
             return None
         names = ("max_depth", "complexity_cost")
         relevant = {name: options[name] for name in names if name in options}
+        relevant["ties"] = options.get("ties", OPTIONS["ties"].default)
         key = repr(relevant)
         if key not in self._tolerances:
             search = codt.Search(**search_arguments(self.data), **relevant)
@@ -119,10 +125,10 @@ class Judge:
         )
         try:
             found = self._oracle.optimum(strict)
-            return Optimum(
-                self.exact.value(found),
-                self.exact.value(found if strict == lenient else self._oracle.optimum(lenient)),
-            )
+            value = self.exact.value(found.objective)
+            if strict == lenient:
+                return Optimum(value, value, None if found.splits < 0 else found.splits)
+            return Optimum(value, self.exact.value(self._oracle.optimum(lenient).objective))
         except TooMuch:
             return None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
+from typing import NamedTuple
 
 from fuzz.exact import Exact
 
@@ -39,6 +40,13 @@ class Rules:
     decrease: int = 0
 
 
+class Best(NamedTuple):
+    """The least objective, in units, and the fewest splits of a tree that reaches it (-1: not known)."""
+
+    objective: int
+    splits: int = -1
+
+
 class Oracle:
     """Finds optima of one problem under any rules, and caches subproblems."""
 
@@ -52,7 +60,7 @@ class Oracle:
         # A side and its complement make the same split.
         self._sides = sorted({min(side, everything ^ side) for side in sides} - {0})
         self._splits: dict[int, list[tuple[int, int]]] = {}
-        self._optima: dict[Rules, int] = {}
+        self._optima: dict[Rules, Best] = {}
 
     def splits(self, atoms: int) -> list[tuple[int, int]]:
         """Return the ways to split a set in two, each once."""
@@ -66,25 +74,25 @@ class Oracle:
             self._splits[atoms] = list(pairs.items())
         return self._splits[atoms]
 
-    def optimum(self, rules: Rules) -> int:
-        """Return the least objective, in units."""
+    def optimum(self, rules: Rules) -> Best:
+        """Return the least objective and the fewest splits that reach it."""
         if rules not in self._optima:
             self._work = 0
             leaves = self.exact.load(self.exact.everything)[0] if rules.leaves is None else rules.leaves
-            known: dict[tuple[int, int, int], int] = {}
+            known: dict[tuple[int, int, int], Best] = {}
             self._optima[rules] = self._best(self.exact.everything, rules.depth, leaves, rules, known)
         return self._optima[rules]
 
-    def _best(self, atoms: int, depth: int, leaves: int, rules: Rules, known: dict[tuple[int, int, int], int]) -> int:
+    def _best(self, atoms: int, depth: int, leaves: int, rules: Rules, known: dict[tuple[int, int, int], Best]) -> Best:
         leaf = self.exact.leaf(atoms)
         leaves = min(leaves, 1 << depth)
         if leaves <= 1 or leaf <= rules.penalty:
-            return leaf
+            return Best(leaf, 0)
         key = (atoms, depth, leaves)
         if key in known:
             return known[key]
         most = leaf - rules.decrease if rules.decrease else leaf
-        best = leaf
+        best = Best(leaf, 0)
         limited = rules.samples > 1 or rules.weight > 0
         # Where there are enough leaves for both sides, how they are shared out makes no difference.
         half = 1 << (depth - 1)
@@ -94,11 +102,12 @@ class Oracle:
             if limited and not (self.holds_enough(left, rules) and self.holds_enough(right, rules)):
                 continue
             for share in shares:
-                split = rules.penalty + self._best(left, depth - 1, share, rules, known)
-                if split >= best:
+                one = self._best(left, depth - 1, share, rules, known)
+                if rules.penalty + one.objective > best.objective:
                     continue
-                split += self._best(right, depth - 1, leaves - share, rules, known)
-                if split < best and split <= most:
+                other = self._best(right, depth - 1, leaves - share, rules, known)
+                split = Best(rules.penalty + one.objective + other.objective, 1 + one.splits + other.splits)
+                if split < best and split.objective <= most:
                     best = split
         if self._work > self._most_work:
             raise TooMuch

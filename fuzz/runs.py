@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import codt
-from codt.options.options import SEARCH_OPTIONS, TERMINALS
+from codt.options.options import SEARCH_OPTIONS, TERMINALS, TIES
 from fuzz.case import Data, Run
 from fuzz.exact import Exact, as_float
 from fuzz.kernels import KERNELS
@@ -102,6 +102,7 @@ def _random_run(rng: Rng, data: Data, rules: dict[str, Any]) -> Run:
         kind = "fit"
     if kind == "search":
         options |= random_ways(rng)
+        options["ties"] = str(rng.choice(TIES))
         if rng.random() < 0.4:
             options["kernel"] = str(rng.choice(KERNELS))
         if rng.random() < (0.5 if data.oracle == "wide" else 0.1):
@@ -119,6 +120,7 @@ def _random_run(rng: Rng, data: Data, rules: dict[str, Any]) -> Run:
     # Half of the fits are like most users': defaults and an option or two.
     if rng.random() < 0.5:
         options |= random_ways(rng)
+        options["ties"] = str(rng.choice(TIES))
     elif rng.random() < 0.2:
         options |= {"n_jobs": int(rng.integers(2, 5))}
     if rng.random() < 0.02:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fuzz.case import Floats
 from fuzz.exact import Exact, as_float
-from fuzz.oracle import Rules, TooMuch
+from fuzz.oracle import Best, Rules, TooMuch
 
 # A generous bound on the error of the floats below, as a fraction of the root's loss.
 ROUNDING = 1e-9
@@ -56,14 +56,14 @@ class WideOracle:
             ],
             dtype=bool,
         ).reshape(-1, exact.n_atoms)
-        self._optima: dict[Rules, int] = {}
+        self._optima: dict[Rules, Best] = {}
 
-    def optimum(self, rules: Rules) -> int:
-        """Return the least objective, in units."""
+    def optimum(self, rules: Rules) -> Best:
+        """Return the least objective."""
         if rules.depth > 2 or rules.decrease or self.exact.criterion == "absolute_error":
             raise TooMuch
         if rules not in self._optima:
-            self._optima[rules] = self._solve(rules)
+            self._optima[rules] = Best(self._solve(rules))
         return self._optima[rules]
 
     def _loss(self, sums: Floats) -> Floats:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import nullcontext
 from decimal import Decimal
 from fractions import Fraction
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -187,11 +186,16 @@ def test_numbers_of_every_kind_are_taken() -> None:
 
 
 def test_floats_are_not_looked_at_twice() -> None:
-    X = np.random.default_rng(0).normal(size=(200_000, 20))
-    start = perf_counter()
+    class Untouchable(np.ndarray):  # type: ignore[type-arg]
+        """An array with which nothing can be computed."""
+
+        __array_ufunc__ = None
+
+    X = np.ones((3, 2)).view(Untouchable)
+    with pytest.raises(TypeError):
+        np.add(X, X)
     refuse_inseparable_values(X, X)
     refuse_moved_targets(X[:, 0], X[:, 0])
-    assert perf_counter() - start < 0.01
 
 
 def test_whole_numbers_keep_their_kind() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import replace
 from fractions import Fraction
@@ -36,7 +37,8 @@ PLAIN = Case(XOR, Run("fit", {"max_depth": 2}, [["fit", {}]]))
 
 
 def test_a_slice_of_the_fuzzer() -> None:
-    tally = fuzz(Plan(seed=14, problems=scaled(1600), jobs=1, shrink_seconds=5.0))
+    patience = 300.0 if "asan" in os.environ.get("LD_PRELOAD", "") else 20.0
+    tally = fuzz(Plan(seed=14, problems=scaled(1600), jobs=1, shrink_seconds=5.0, patience=patience))
     texts = [f"{found.check}: {found.message}\n{as_python(found.case)}" for found in tally.findings.values()]
     assert not texts, "\n\n".join(texts)
     assert tally.problems == scaled(1600)
@@ -80,7 +82,7 @@ def test_the_oracle_agrees_with_the_other_one(objective: str) -> None:
             leaves=instance.max_leaves,
             decrease=units(decrease, exact, up=True),
         )
-        found = exact.value(Oracle(exact).optimum(rules))
+        found = exact.value(Oracle(exact).optimum(rules).objective)
         assert abs(found - optimal_objective(instance)) <= 1e-15 * instance.scale, instance
 
 
@@ -103,7 +105,7 @@ def test_the_oracle_for_many_rows_agrees_with_that_of_sets() -> None:
             samples=int(rng.choice([1, 1, 2, 3])),
             leaves=[None, 1, 2, 3, 4][rng.integers(5)],
         )
-        assert WideOracle(exact).optimum(rules) == Oracle(exact).optimum(rules), (data, rules)
+        assert WideOracle(exact).optimum(rules).objective == Oracle(exact).optimum(rules).objective, (data, rules)
         compared += 1
 
 

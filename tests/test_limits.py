@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from codt import OptimalTreeClassifier, Search
 from codt.options.limits import memory_in_bytes
@@ -138,3 +139,23 @@ def test_when_the_system_has_no_more_memory_the_incumbent_is_kept() -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["memory-limit", "True", "True"]
+
+
+def test_a_limit_that_ends_a_search_without_proof_warns_once_with_the_gap() -> None:
+    X, y = noise()
+    for make in ESTIMATORS:
+        with pytest.warns(ConvergenceWarning) as seen:
+            model = make(max_depth=4, max_expansions=3).fit(X, y)
+        assert len(seen) == 1
+        assert seen[0].filename == __file__
+        proven = "nothing proven yet" if model.gap_ >= 1 else f"within {model.gap_:.2%} of the optimum"
+        stopped = "the search was stopped by its expansion-limit before its tree was proven optimal"
+        assert str(seen[0].message) == f"{stopped}: {proven}."
+
+
+def test_what_the_user_wants_is_no_reason_for_a_warning(recwarn: pytest.WarningsRecorder) -> None:
+    X, y = noise()
+    OptimalTreeClassifier(max_depth=4, gap_limit=0.999).fit(X, y)
+    OptimalTreeClassifier(max_depth=4, callback=lambda progress: True).fit(X, y)
+    OptimalTreeClassifier(max_depth=1, time_limit=600).fit(X, y)
+    assert not recwarn.list

@@ -20,6 +20,7 @@ from sklearn.utils._param_validation import Interval
 
 import codt
 from codt import OptimalTreeClassifier, OptimalTreeRegressor, _core, from_json, optimal_path, verify
+from codt.export.json_format import VERSION
 from codt.loading import json_reader
 from codt.options.options import Option, constraints
 from codt.problem.objectives import (
@@ -108,7 +109,7 @@ def test_the_value_reaches_everything_that_depends_on_it(told: Any, exponent: An
 def test_files_and_pickles_keep_the_value() -> None:
     first, second = model(1.0).fit(X, Y), model(2.0).fit(X, Y)
     document = json.loads(first.to_json())
-    assert document["version"] == 2
+    assert document["version"] == VERSION
     assert document["objective"] == {"name": "powers", "parameters": {"exponent": 1.0}}
     for each in (first, second):
         for again in (from_json(each.to_json()), pickle.loads(pickle.dumps(each))):

@@ -20,6 +20,7 @@ from codt import OptimalTreeClassifier, OptimalTreeRegressor, from_json, from_sk
 from codt.baseline.cart import cart_loss
 from codt.command_line.summary import report
 from codt.explain.page import explanation_page
+from codt.export.json_format import VERSION
 from codt.pictures.layout import spread_words, spreads
 from codt.problem.objectives import CRITERIA, OBJECTIVES, Objective, Samples, register
 from codt.problem.problem import Importance
@@ -123,7 +124,7 @@ def test_carts_loss_is_measured_in_the_same_unit(kind: str) -> None:
 def test_files_and_pickles_keep_the_objective(kind: str) -> None:
     model, X, y, given = fitted(kind)
     document = json.loads(model.to_json())
-    assert (document["version"], document["objective"]) == (2, KINDS[kind][2][0])
+    assert (document["version"], document["objective"]) == (VERSION, KINDS[kind][2][0])
     again = from_json(model.to_json())
     assert (again.tree_, again.loss_, type(again.loss_)) == (model.tree_, model.loss_, type(model.loss_))
     assert pickle.loads(pickle.dumps(model)).tree_.objective is model.tree_.objective

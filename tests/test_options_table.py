@@ -29,6 +29,7 @@ from codt.options.options import (
     RUN_OPTIONS,
     SEARCH_OPTIONS,
     TERMINALS,
+    TIES,
     WATCHING_OPTIONS,
     Option,
 )
@@ -80,8 +81,7 @@ def in_words(option: Option) -> str:
     first, *others = option.constraints
     words = {"boolean": "True or False", "<class 'str'>": "a text"}.get(str(first), "")
     if isinstance(first, StrOptions):
-        words = "one of " + ", ".join(TERMINALS)
-        assert first.options == set(TERMINALS)
+        words = "one of " + ", ".join(next(names for names in (TERMINALS, TIES) if first.options == set(names)))
     elif isinstance(first, Interval):
         kind = "a whole number" if first.type is Integral else "a number"
         words = (
@@ -130,7 +130,7 @@ def test_the_core_gets_every_option_that_it_has_and_what_it_gets_as_it_is_untouc
 
     monkeypatch.setattr(_core, "Search", Recorder)
     # Values that differ from the defaults, and are no other objects of the same value.
-    others = {"max_depth": 2, "max_leaf_nodes": 3, "terminal": "leaf", "kernel": "scalar"}
+    others = {"max_depth": 2, "max_leaf_nodes": 3, "ties": "smallest", "terminal": "leaf", "kernel": "scalar"}
     chosen = {option.name: others.get(option.name, option.default is False) for option in TO_CORE}
     assert all(value != OPTIONS[name].default for name, value in chosen.items() if name in OPTIONS)
     Search(X, Y, task="classification", **chosen)
@@ -154,6 +154,7 @@ def test_every_option_of_the_core_has_a_field_of_its_own(table: Any) -> None:
         "strategy": strategy,
         "depth_two_strategy": strategy,
         "terminal": "leaf",
+        "ties": "smallest",
         "objective_parameters": [0.5],
     }
     defaults = {row["name"]: row["value"] for row in table()}
@@ -305,7 +306,7 @@ def test_the_command_line_has_the_options_of_the_table(monkeypatch: Any, tmp_pat
     # Only what makes no sense on a command line, or is decided by it, is left out.
     assert OPTIONS.keys() - wanted.keys() == {"on_interrupt", "callback", "warm_start", "verbose"}
     shown = testing.CliRunner().invoke(cli.app, ["fit", "--help"], env={"COLUMNS": "200"}).output
-    texts = {"strategy": "lds", "depth_two_strategy": "lds", "terminal": "leaf", "memory_limit": "2GB"}
+    texts = {"strategy": "lds", "depth_two_strategy": "lds", "terminal": "leaf", "memory_limit": "2GB", "ties": "any"}
     for name, default in wanted.items():
         flag = OPTIONS[name].flag or f"--{name.replace('_', '-')}"
         assert flag in shown

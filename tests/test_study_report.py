@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import os
 import re
 import shutil
 import subprocess
@@ -312,6 +313,7 @@ def test_the_report_holds_every_figure_and_table(page: Path) -> None:
         assert len(list(csv.DictReader(file))) == len(CLAIMS)
 
 
+@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="browsers are not built for sanitizers")
 def test_the_report_in_a_browser(page: Path, tmp_path: Path) -> None:
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if browser is None:

@@ -142,7 +142,7 @@ def test_costs_are_ordered_from_the_ends() -> None:
 
 def test_what_was_known_before_one_fit_is_forgotten_in_the_next() -> None:
     X, y = load_iris(return_X_y=True)
-    model = OptimalTreeClassifier(max_depth=2)
+    model = OptimalTreeClassifier(max_depth=2, ties="any")
     model._fit(X, y, model._importance(), known=KnownBound(1000.0))  # false, so that its use shows
     assert model.n_expansions_ == 0
     model.fit(X, y)

@@ -54,6 +54,8 @@ const Table<SearchRequest>& search_options() {
                {{"leaf", Terminal::leaf},
                 {"left-right", Terminal::left_right},
                 {"depth-two", Terminal::depth_two}}),
+        one_of("ties", CODT_FIELD(search.ties),
+               {{"any", Ties::any}, {"smaller", Ties::smaller}, {"smallest", Ties::smallest}}),
         whole("seed", CODT_FIELD(search.seed), 0, UINT64_MAX),
 
         on_off("greedy_start", CODT_FIELD(search.greedy)),

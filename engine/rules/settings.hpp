@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "rules/ties.hpp"
 #include "rules/tree_rules.hpp"
 
 namespace codt {
@@ -25,9 +26,10 @@ struct BoundSwitches {
 };
 
 struct SearchSettings {
-    double lambda = 0;     // penalty per branching node, in the objective's internal unit
+    double lambda = 0;     // penalty per branching node, with the tie price, in the objective's internal unit
+    TiePrice ties;
     double tolerance = 0;  // bounds closer than this count as equal
-    bool whole = false;    // all objectives are whole numbers
+    bool whole = false;    // all objectives are whole numbers, but for exact tie prices
     BoundSwitches bounds;
 
     // Which trees are allowed; the least decrease is in the objective's internal unit. A node may be split
@@ -46,9 +48,11 @@ struct SearchSettings {
     TreeRules rules;
 
     // A split that misses the decrease by less than the tolerance is allowed; whole numbers are compared
-    // exactly.
+    // exactly. Tie prices do not count.
     bool allows(double leaf_loss, double split) const {
-        return rules.min_decrease <= 0 || leaf_loss - split >= rules.min_decrease - tolerance;
+        if (rules.min_decrease <= 0) return true;
+        return whole ? leaf_loss - std::floor(split) >= rules.min_decrease
+                     : leaf_loss - split >= rules.min_decrease - tolerance - ties.most;
     }
     // The optimum of a node, given that of the trees that split.
     double best_allowed(double leaf_loss, double split) const {
@@ -58,7 +62,7 @@ struct SearchSettings {
     double split_cutoff(double leaf_loss) const {
         const double least = rules.min_decrease;
         if (least <= 0) return std::numeric_limits<double>::infinity();
-        return whole ? leaf_loss - std::ceil(least) + 1 : leaf_loss - least + 3 * tolerance;
+        return whole ? leaf_loss - std::ceil(least) + 1 : leaf_loss - least + 3 * tolerance + ties.most;
     }
     // What a bound on the trees that split implies for the node's optimum, apart from its leaf.
     double bound_by_splits(double leaf_loss, double splits) const {

@@ -20,6 +20,7 @@ Search::Job Search::begin(const Selection& selection) {
     job.feature = node.children[selection.interval].feature;
     job.threshold = selection.threshold;
     job.left_leaves = node.children.left_leaves(selection.interval);
+    job.cells = static_cast<std::uint64_t>(node.subset.size()) * node.subset.features();
     node.children.inherited(selection.interval, selection.threshold, job.lower[0], job.lower[1]);
     job.relaxed =
         node.cutoff() + node.children.reach(selection.interval, selection.threshold) - settings_.lambda;

@@ -150,18 +150,24 @@ OutsideBound Search::outside_bound() const {
     return settings_.whole && margin() == 0 ? outside_.rounded_up(objective_->unit()) : outside_;
 }
 
-// Closes the root if its incumbent reaches the bound that others have proven. Better numbers (refine.cpp) are
-// not needed then: the bound is reached to the wanted precision.
-void Search::close_by_outside_bound() {
-    if (outside_.lower <= 0 || complete_) return;
+// Whether the incumbent reaches the bound that others have proven. Better numbers (refine.cpp) are not needed
+// then: the bound is reached to the wanted precision.
+bool Search::reaches_outside_bound() {
+    if (outside_.lower <= 0 || complete_) return false;
     const bool apart = tells_apart(root_.incumbent);
-    const double objective = apart ? root_.incumbent * objective_->unit() : real_incumbent().objective;
+    const double objective = apart ? incumbent_objective() * objective_->unit() : real_incumbent().objective;
     const double own_tolerance = apart ? tolerance_.load() : 0;
     const OutsideBound outside = outside_bound();
-    if (!outside.reached_by(objective, own_tolerance)) return;
+    if (!outside.reached_by(objective, own_tolerance)) return false;
+    tolerance_ = std::max(own_tolerance, objective - outside.lower);
+    return true;
+}
+
+// Closes the root if nothing is left to do: unless a smaller tree with the same objective is wanted.
+void Search::close_by_outside_bound() {
+    if (options_.ties != Ties::any || !reaches_outside_bound()) return;
     root_.complete = settled_ = true;
     next_objective_ = nullptr;
-    tolerance_ = std::max(own_tolerance, objective - outside.lower);
 }
 
 }  // namespace codt

@@ -44,7 +44,7 @@ double rounding_of_losses(const Objective& objective, std::uint32_t samples, dou
 // Sets the objective of this search: the root becomes a leaf about which nothing is known.
 void Search::set_objective(std::shared_ptr<const Objective> objective) {
     objective_ = std::move(objective);
-    real_of_ = nullptr;  // other numbers may make a stump a different tree
+    real_of_ = counted_of_ = nullptr;  // other numbers may make a stump a different tree
     root_.budget = options_.rules.budget.on(root_.subset.size());
     root_.leaf_loss = root_.incumbent = objective_->leaf_loss(root_.subset);
     root_.solution = leaf_solution();
@@ -57,6 +57,14 @@ void Search::set_objective(std::shared_ptr<const Objective> objective) {
         settings_.tolerance =
             rounding_of_losses(*objective_, root_.subset.size(), root_.leaf_loss, settings_.lambda);
         settings_.whole = objective_->integral() && settings_.tolerance == 0;
+        if (options_.ties != Ties::any && !prices_wait()) {
+            const double most_splits = root_.budget.most_leaves(root_.subset.size()) - 1;
+            settings_.ties =
+                TiePrice::of(most_splits, root_.leaf_loss + (settings_.lambda + 1) * most_splits,
+                             settings_.whole, settings_.tolerance);
+            settings_.lambda += settings_.ties.per_split;
+            settings_.whole = settings_.whole && settings_.ties.exact;
+        }
         // A split that misses the least decrease only because numbers were rounded is allowed.
         const double decrease = std::min(options_.rules.min_decrease / objective_->unit(), beyond_all_losses);
         settings_.rules = options_.rules;
@@ -64,7 +72,7 @@ void Search::set_objective(std::shared_ptr<const Objective> objective) {
             decrease - std::clamp(2 * objective_->distortion(), 1e-12 * decrease, 1e-9 * decrease);
         settings_.bounds = options_.bounds;
     }
-    tolerance_ = 2 * margin() * objective_->unit();
+    tolerance_ = (2 * margin() + (settings_.ties.exact ? 0 : settings_.ties.most)) * objective_->unit();
 }
 
 // How far a bound of the root may be off: by the tolerance at every node of a tree, and by the rounding of
@@ -115,8 +123,13 @@ std::shared_ptr<const Objective> Search::better_numbers() {
 bool Search::refine() {
     const Lock lock(mutex_);
     if (status_ != RunStatus::optimal || !next_objective_) return false;
+    restart(std::exchange(next_objective_, nullptr), real_incumbent().solution);
+    return true;
+}
+
+// Starts again with other numbers or prices, and with a tree as incumbent.
+void Search::restart(std::shared_ptr<const Objective> objective, Solution best) {
     failed_ = true;  // until it is done
-    const Solution best = real_incumbent().solution;
     const std::uint64_t expansions = root_.expansions;
     for (const auto& worker : workers_) earlier_counters_.add(worker->depth_two.counters());
     workers_.clear();
@@ -129,13 +142,12 @@ bool Search::refine() {
 
     root_.subset = std::move(rows);
     root_.expansions = expansions;
-    set_objective(std::exchange(next_objective_, nullptr));
+    set_objective(std::move(objective));
     settled_ = false;
     take_incumbent(objective_of(*best, *data_, root_.subset.samples(), *objective_, settings_), best);
     start(nullptr);
     add_trace_point();
     failed_ = false;
-    return true;
 }
 
 }  // namespace codt

@@ -47,7 +47,7 @@ RunStatus Search::run(StopCondition& stop, const RunLimits& limits) {
         limits.expansions > UINT64_MAX - root_.expansions ? UINT64_MAX : root_.expansions + limits.expansions;
     do {
         run_once(stop);
-    } while (refine());
+    } while (refine() || seek_smaller());
     const Lock lock(mutex_);
     return complete_ ? RunStatus::optimal : status_;
 }
@@ -137,6 +137,7 @@ void Search::work(Worker& worker, StopCondition& outer, StopCondition& own, bool
         if (limits_.gap > 0 && upper_bound_ - lower_bound_ <= limits_.gap * upper_bound_)
             return end_run(RunStatus::gap_limit);
         if (root_.expansions >= expansion_limit_) return end_run(RunStatus::expansion_limit);
+        if (proven_ && (prices_wait() || ties_took_enough())) return end_run(RunStatus::optimal);
         if (improve(worker, own, lock)) continue;
 
         std::optional<Selection> selection;
@@ -163,6 +164,7 @@ void Search::work(Worker& worker, StopCondition& outer, StopCondition& own, bool
         }
 
         const Job job = begin(*selection);
+        const std::uint64_t scanned = worker.depth_two.counters().scanned_samples;
         lock.unlock();
         AndNode result;
         bool done = false, out_of_memory = false;
@@ -181,6 +183,7 @@ void Search::work(Worker& worker, StopCondition& outer, StopCondition& own, bool
             cancel(job);
             std::rethrow_exception(error);
         }
+        work_ += worker.depth_two.counters().scanned_samples - scanned + job.cells;
         if (done)
             commit(job, std::move(result));
         else

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "greedy/greedy.hpp"
 
@@ -59,7 +60,8 @@ SubtreeSearch Search::subtree_search() const {
     options.refine = false;
     options.log_expansions = false;
     options.memory_limit = no_memory_limit;
-    if (settings_.rules.min_decrease > 0) options.whole_search = &settings_;
+    options.ties = Ties::any;  // prices, if there are any, come with the settings
+    if (settings_.rules.min_decrease > 0 || settings_.ties.per_split > 0) options.whole_search = &settings_;
     return [data = data_, objective = objective_, options](Subset rows, const Budget& budget,
                                                            const GreedyTree& known, StopCondition& stop) {
         SearchOptions own = options;
@@ -111,7 +113,7 @@ FlatTree Search::tree() const {
         objective = objective_;
         settings = settings_;
         solution = root_.solution;
-        upper = root_.incumbent * objective_->unit();
+        upper = incumbent_objective() * objective_->unit();
         if (options_.rules.min_decrease > 0 && !tells_apart(root_.incumbent)) {
             solution = real_incumbent().solution;
             upper = real_incumbent().objective;
@@ -139,26 +141,29 @@ void Search::add_trace_point() {
         next_objective_ = better_numbers();
         settled_ = true;
     }
-    const bool proven = root_.complete && !next_objective_;
+    const bool ended = root_.complete && !next_objective_;
+    const bool proven = ended || objective_proven() || reaches_outside_bound();
+    if (proven && !std::exchange(proven_, true)) work_of_proof_ = work_;
     const double unit = objective_->unit();
-    double upper = root_.incumbent * unit;
-    double lower = std::max(0.0, std::min(root_.lower.allowed, root_.incumbent) - margin()) * unit;
+    double upper = incumbent_objective() * unit;
+    const double priced_lower = std::min(root_.lower.allowed, root_.incumbent);
+    double lower = std::max(0.0, settings_.ties.removed_from_bound(priced_lower) - margin()) * unit;
     lower = std::max(lower, outside_bound().lower);
     if (!tells_apart(root_.incumbent))
         upper = proven || options_.rules.min_decrease > 0 ? real_incumbent().objective
-                                                          : (root_.incumbent + margin()) * unit;
+                                                          : upper + margin() * unit;
     upper = std::min(upper, upper_bound_.load());
     // Rounding, here, in another search or in other numbers, may make a tree seem better than was proven
     // possible.
     if (upper < lower_bound_ && upper >= (1 - wanted_precision) * lower_bound_) upper = lower_bound_;
-    // Until the search is complete, the lower bound stays below the upper one, by however little.
+    // Until the tree is proven optimal, the lower bound stays below the upper one, by however little.
     lower = proven ? upper : std::max(std::min(lower, std::nextafter(upper, 0.0)), lower_bound_.load());
     lower = std::min(lower, upper);
     // In this order a reader on another thread never sees a lower bound above the upper one.
     upper_bound_ = upper;
     lower_bound_ = lower;
     expansions_ = root_.expansions;
-    complete_ = proven;
+    complete_ = ended && !prices_wait();
     if (!trace_.empty() && trace_.back().lower == lower && trace_.back().upper == upper) return;
     trace_.push_back({elapsed(), root_.expansions, lower, upper});
 }

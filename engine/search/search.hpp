@@ -54,6 +54,7 @@ struct SearchOptions {
     Strategy strategy;
     Strategy depth_two_strategy;
     Terminal terminal = Terminal::depth_two;
+    Ties ties = Ties::any;
     bool greedy = true;  // start from the CART tree
     bool primal = true;  // look for better trees alongside the search (see primal/primal.hpp)
     BoundSwitches bounds;
@@ -61,7 +62,8 @@ struct SearchOptions {
     std::uint64_t seed = 0;
     bool log_expansions = false;
     std::int64_t memory_limit = no_memory_limit;  // bytes
-    // Settings of the search that this one is a part of, so that a least decrease means the same in both.
+    // Settings of the search that this one is a part of, so that a least decrease and the price of ties mean
+    // the same in both.
     const SearchSettings* whole_search = nullptr;
     bool refine = true;  // see Search::refine
 };
@@ -119,7 +121,8 @@ class Search {
     // is complete. If the bound is wrong, the first tree that reaches it is called optimal.
     void raise_lower_bound(double bound, double tolerance);
 
-    // These can be read at any time and from any thread, also while the search runs.
+    // These can be read at any time and from any thread, also while the search runs. Where the smallest
+    // optimal tree is wanted, the two bounds may meet before the search is complete.
     bool complete() const { return complete_; }
     double lower_bound() const { return lower_bound_; }
     double upper_bound() const { return upper_bound_; }
@@ -176,6 +179,7 @@ class Search {
         Slot slot = Children::none;
         std::uint32_t feature = 0, threshold = 0;
         std::uint32_t left_leaves = Budget::any;
+        std::uint64_t cells = 0;   // of the node's data
         double lower[2] = {0, 0};  // known bounds on the two sides
         double relaxed = 0;        // at and above it the sum of both sides does not matter
         double incumbent = 0;      // the node's, with penalties: at and above it nothing need be exact
@@ -189,12 +193,21 @@ class Search {
     const KeptTree& real_incumbent() const;
     std::shared_ptr<const Objective> better_numbers();
     bool refine();
+    void restart(std::shared_ptr<const Objective> objective, Solution best);
+
+    // ties.cpp
+    double incumbent_objective() const;
+    bool objective_proven() const;
+    bool prices_wait() const;
+    bool seek_smaller();
+    bool ties_took_enough() const;
 
     // knowledge.cpp
     void take(double objective, const Solution& solution);
     void take_incumbent(double objective, const Solution& solution);
     void tell_run();
     OutsideBound outside_bound() const;
+    bool reaches_outside_bound();
     void close_by_outside_bound();
 
     // run.cpp
@@ -264,6 +277,13 @@ class Search {
     double ceiling_ = std::numeric_limits<double>::infinity();  // see better_numbers
     mutable KeptTree real_;                                     // see real_incumbent
     mutable Solution real_of_;
+    // ties.cpp
+    bool sizes_ = false;   // the objective was proven without prices, now the size is
+    bool proven_ = false;  // the objective, if not the size
+    mutable std::size_t counted_splits_ = 0;
+    mutable Solution counted_of_;
+    // What the search has done, in samples visited, and what it had done when the objective was proven.
+    std::uint64_t work_ = 0, work_of_proof_ = 0;
     OutsideBound outside_;
     ScanCounters earlier_counters_;  // of searches with other numbers
     bool failed_ = false;            // an exception left the search tree half changed

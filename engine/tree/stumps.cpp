@@ -41,6 +41,16 @@ Objective::Stump best_allowed_stump(const Objective& objective, const Dataset& d
     return {leaf, false, {}};
 }
 
+std::size_t count_splits(const SolutionNode& tree, const Dataset& data, std::span<const std::uint32_t> rows,
+                         const Objective& objective, const SearchSettings& settings) {
+    if (tree.kind == SolutionNode::Kind::leaf) return 0;
+    if (tree.kind == SolutionNode::Kind::stump)
+        return best_allowed_stump(objective, data, rows, settings, tree.objective).splits ? 1 : 0;
+    const auto parted = data.part(tree.split, rows);
+    return 1 + count_splits(*tree.left, data, parted.left, objective, settings) +
+           count_splits(*tree.right, data, parted.right, objective, settings);
+}
+
 double objective_of(const SolutionNode& tree, const Dataset& data, std::span<const std::uint32_t> rows,
                     const Objective& objective, const SearchSettings& settings) {
     switch (tree.kind) {

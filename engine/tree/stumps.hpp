@@ -26,6 +26,10 @@ Objective::Stump best_allowed_stump(const Objective& objective, const Dataset& d
                                     std::span<const std::uint32_t> rows, const SearchSettings& settings,
                                     double enough);
 
+// The number of splits of a tree on some rows.
+std::size_t count_splits(const SolutionNode& tree, const Dataset& data, std::span<const std::uint32_t> rows,
+                         const Objective& objective, const SearchSettings& settings);
+
 // The objective of a tree on some rows, in internal units, as the search computes it.
 double objective_of(const SolutionNode& tree, const Dataset& data, std::span<const std::uint32_t> rows,
                     const Objective& objective, const SearchSettings& settings);

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from enum import Enum
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
 
 import typer
+from sklearn.exceptions import ConvergenceWarning
 
 from codt import __version__
 from codt import demo as demonstration
@@ -94,7 +96,9 @@ def fit(
     with live_line(not quiet) as show:
         model = make(**options, on_interrupt="keep", callback=show)
         try:
-            model.fit(X, y)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)  # the report says it
+                model.fit(X, y)
         except (ValueError, TypeError) as error:
             raise typer.BadParameter(str(error)) from error
     seconds = perf_counter() - start

@@ -45,6 +45,7 @@ class FittedTree(PresentationMixin, BaseEstimator):
     lower_bound_: float
     gap_: float
     status_: str
+    smallest_: bool
     n_expansions_: int
     trace_: Floats
     search_stats_: dict[str, int]
@@ -66,6 +67,7 @@ class BaseOptimalTree(FittedTree):
     min_weight_fraction_leaf: float = 0.0
     max_leaf_nodes: int | None = None
     min_loss_decrease: float = 0.0
+    ties: str = "smaller"
     strategy: str | Strategy = "dfs-blossom"
     terminal: str = "depth-two"
     depth_two_strategy: str | Strategy = "dfs-blossom"
@@ -123,6 +125,7 @@ class BaseOptimalTree(FittedTree):
         self.penalty_ = outcome.penalty
         self.objective_ = outcome.objective
         self.status_, self.lower_bound_, self.gap_ = outcome.status, outcome.lower_bound, outcome.gap
+        self.smallest_ = outcome.smallest
         self.n_expansions_ = outcome.n_expansions
         self.trace_ = outcome.trace
         self.search_stats_ = outcome.stats

@@ -13,6 +13,7 @@ from codt.estimators.base import BaseOptimalTree
 from codt.input_checks.arrays import Floats
 from codt.options.options import ESTIMATOR_OPTIONS, Task, document_options
 from codt.problem.problem import ClassWeight, Importance
+from codt.search.proof import warn_if_stopped
 
 
 @document_options(*ESTIMATOR_OPTIONS)
@@ -48,6 +49,8 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
     status_ : str
         ``"optimal"``, or why the search ended early: ``"time-limit"``, ``"expansion-limit"``, ``"gap-limit"``,
         ``"memory-limit"``, ``"interrupted"``.
+    smallest_ : bool
+        Whether ``tree_`` is proven to have the fewest leaves of all optimal trees; see ``ties``.
     n_expansions_ : int
         The number of expansions of the search.
     trace_ : ndarray of shape (n_changes, 4)
@@ -121,6 +124,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
             The fitted estimator.
         """
         self._fit(X, y, self._importance(sample_weight, sample_costs), initial_tree)
+        warn_if_stopped(self.status_, self.gap_)
         return self
 
     def _importance(self, sample_weight: ArrayLike | None = None, sample_costs: ArrayLike | None = None) -> Importance:

@@ -23,6 +23,7 @@ class Outcome:
     status: str
     lower_bound: float
     gap: float
+    smallest: bool
     tree: Tree
     penalty: float
     objective: float
@@ -41,6 +42,7 @@ class Outcome:
         proven = objective if search.complete else search.bounds.lower
         return cls(
             *settle(search.status or "interrupted", proven, objective),
+            smallest=search.smallest,
             tree=tree,
             penalty=search.penalty,
             objective=objective,
@@ -81,6 +83,7 @@ def leaf_outcome(problem: Problem, stopped_by: str, complexity_cost: float) -> O
     )
     return Outcome(
         *settle(stopped_by, 0.0, loss),
+        smallest=loss == 0,
         tree=tree,
         penalty=absolute_penalty(complexity_cost, problem),
         objective=loss,

@@ -13,6 +13,7 @@ from codt.input_checks.arrays import Floats
 from codt.options.options import ESTIMATOR_OPTIONS, Task, constraints, document_options
 from codt.problem.objectives import CRITERIA, PARAMETERS, criterion_option
 from codt.problem.problem import Importance
+from codt.search.proof import warn_if_stopped
 
 # What is minimised. A parameter of an objective is also a field of the class.
 CRITERION_OPTIONS = (criterion_option("regression"), *PARAMETERS.values())
@@ -45,6 +46,8 @@ class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
     status_ : str
         ``"optimal"``, or why the search ended early: ``"time-limit"``, ``"expansion-limit"``, ``"gap-limit"``,
         ``"memory-limit"``, ``"interrupted"``.
+    smallest_ : bool
+        Whether ``tree_`` is proven to have the fewest leaves of all optimal trees; see ``ties``.
     n_expansions_ : int
         The number of expansions of the search.
     trace_ : ndarray of shape (n_changes, 4)
@@ -111,6 +114,7 @@ class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
             The fitted estimator.
         """
         self._fit(X, y, self._importance(sample_weight), initial_tree)
+        warn_if_stopped(self.status_, self.gap_)
         return self
 
     def _importance(self, sample_weight: ArrayLike | None = None, sample_costs: ArrayLike | None = None) -> Importance:

@@ -3,7 +3,7 @@
 from codt.tree.split import GAP_COLUMNS, TEST_COLUMNS
 
 FORMAT = "codt-model"
-VERSION = 2  # version 1 has no objective
+VERSION = 3  # version 1 has no objective, and version 2 does not say whether the tree is the smallest
 
 # Deeper trees and more features are refused: working with a model takes time and memory in proportion to both.
 MOST_LEVELS = 500
@@ -18,5 +18,8 @@ DOCUMENT = (
     *("format", "version", "task", "objective", "n_features", "feature_names", "classes", "parameters", "result"),
     "tree",
 )
-RESULT = ("status", "loss", "objective", "penalty", "lower_bound", "n_expansions", "trace", "search_stats")
+RESULT = (
+    *("status", "smallest", "loss", "objective", "penalty", "lower_bound", "n_expansions", "trace"),
+    "search_stats",
+)
 TREE = (*TEST_COLUMNS, "left", "right", "n_samples", "weight", "loss", "value", "label", *GAP_COLUMNS)

@@ -114,7 +114,11 @@ def _model(found: object) -> Any:
         raise expected("classes", "null in regression", document["classes"])
     objective = _objective(document, model)
     model.tree_ = _tree(document["tree"], document["task"], n_features, n_classes, objective)
-    _result(document["result"], model)
+    result = document["result"]
+    if version < 3:  # when ties were not broken
+        model.ties = "any"
+        result = {**result, "smallest": False} if isinstance(result, dict) else result
+    _result(result, model)
     return model
 
 
@@ -283,6 +287,9 @@ def _result(found: object, model: Any) -> None:
     fields = check_fields(found, "result", RESULT)
     if fields["status"] not in _STATUSES:
         raise expected("result.status", f"one of {', '.join(_STATUSES)}", fields["status"])
+    if not isinstance(fields["smallest"], bool) or (fields["smallest"] and fields["status"] != "optimal"):
+        raise expected("result.smallest", "true or false, and false unless the tree is optimal", fields["smallest"])
+    model.smallest_ = fields["smallest"]
     for name in ("loss", "objective", "penalty", "lower_bound"):
         check_number(fields[name], f"result.{name}", least=0.0)
     tree: Tree = model.tree_

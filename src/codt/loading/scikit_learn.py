@@ -85,6 +85,7 @@ def from_sklearn(model: Any) -> OptimalTreeClassifier | OptimalTreeRegressor:
     estimator.penalty_ = 0.0
     estimator.objective_ = loss
     estimator.status_, estimator.lower_bound_, estimator.gap_ = settle("imported", 0.0, loss)
+    estimator.smallest_ = False
     estimator.n_expansions_ = 0
     estimator.trace_ = np.array([[0.0, 0.0, 0.0, loss]])
     estimator.search_stats_ = {}

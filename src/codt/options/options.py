@@ -8,7 +8,7 @@ checkers read those; ``tests/test_options_table.py`` says where something is mis
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from textwrap import indent, wrap
 from typing import Any, Literal, TypeVar
@@ -24,6 +24,7 @@ Task = Literal["classification", "regression"]
 # No data set needs a deeper tree, and a number much larger than this is more likely a mistake.
 MAX_DEPTH = 64
 TERMINALS = ("leaf", "left-right", "depth-two")
+TIES = ("any", "smaller", "smallest")
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,16 @@ SEARCH_OPTIONS = (
         "The least decrease of the loss that makes a split: for every branching node, the loss of the subtree below it,"
         " with the penalties of complexity_cost, must be lower by this than the loss of a leaf in its place. In the"
         " units of the loss: misclassified samples, weights, costs or errors.",
+    ),
+    Option(
+        "ties",
+        "any",
+        (StrOptions(set(TIES)),),
+        '{"any", "smaller", "smallest"}',
+        'Which of several trees with the least objective is returned. "smallest": one with the fewest leaves, which is'
+        ' proven, too. "smaller": the same, but if the proof of the size takes more than about a second, and longer'
+        ' than that of the objective, the smallest tree found so far. "any": the first that is found.',
+        to_core=True,
     ),
     Option(
         "strategy",
@@ -253,7 +264,8 @@ RUN_OPTIONS = (
 )
 
 ESTIMATOR_OPTIONS = (
-    *SEARCH_OPTIONS,
+    # Users of a tree want a small one; a search by itself does what the paper says.
+    *(replace(option, default="smaller") if option.name == "ties" else option for option in SEARCH_OPTIONS),
     *RUN_OPTIONS,
     Option(
         "on_interrupt",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Literal, NamedTuple
+
+from sklearn.exceptions import ConvergenceWarning
 
 Status = Literal["optimal", "time-limit", "expansion-limit", "gap-limit", "memory-limit", "interrupted"]
 
@@ -76,6 +79,17 @@ def distance_in_words(gap: float) -> str:
     ('within 1.23% of the optimum', 'nothing proven yet')
     """
     return gap_in_words(gap) if gap >= 1 else f"within {gap_in_words(gap)} of the optimum"
+
+
+# Ctrl-C, a callback and a gap that is small enough end a search because the user wants it.
+_LIMITS = ("time-limit", "expansion-limit", "memory-limit")
+
+
+def warn_if_stopped(status: str, gap: float) -> None:
+    """Warn that a limit has ended a search before the proof; called by what users call, by way of one decorator."""
+    if status in _LIMITS:
+        text = f"the search was stopped by its {status} before its tree was proven optimal: {distance_in_words(gap)}."
+        warnings.warn(text, ConvergenceWarning, stacklevel=4)
 
 
 def relative_gap(lower: float, upper: float) -> float:

@@ -128,6 +128,7 @@ class Search:
         min_weight_fraction_leaf: float = 0.0,
         max_leaf_nodes: int | None = None,
         min_loss_decrease: float = 0.0,
+        ties: str = "any",
         strategy: str | Strategy = "dfs-blossom",
         terminal: str = "depth-two",
         depth_two_strategy: str | Strategy = "dfs-blossom",
@@ -175,6 +176,7 @@ class Search:
             "merge_rows": True,
         }
         self._log_expansions = bool(log_expansions)
+        self._ties = ties
         self._status: Status | None = None
         self._seconds = 0.0
         self._run_since: float | None = None
@@ -337,6 +339,12 @@ class Search:
     def complete(self) -> bool:
         """Whether the incumbent is proven to be optimal."""
         return self._core.complete or self._core.upper_bound <= self._core.lower_bound
+
+    @property
+    def smallest(self) -> bool:
+        """Whether the incumbent is proven to have the fewest leaves of all optimal trees; see ``ties``."""
+        proven = self._core.complete and self._ties != "any"
+        return proven or (self.complete and self.incumbent.n_leaves == 1)
 
     @property
     def bounds(self) -> Bounds:

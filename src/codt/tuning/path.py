@@ -192,10 +192,11 @@ class PathSolver:
         start = self._best_known(depth, penalty)
         known = _core.reaches_bound(start.total_loss + penalty * start.n_splits, *bound)
         model = clone(self._estimator).set_params(max_depth=depth, complexity_cost=cost, warm_start=False)
-        # Among several optimal trees the known one has the fewest splits; a greedy one must not take its place.
-        model.set_params(greedy_start=self._estimator.greedy_start and not known)
+        # Trees of other costs break the ties. Among several optimal trees the known one has the fewest splits; a greedy
+        # one must not take its place.
+        model.set_params(ties="any", greedy_start=self._estimator.greedy_start and not known)
         outcome = model._fit(self._X, self._y, self._importance, start, bound)
-        model.set_params(greedy_start=self._estimator.greedy_start)
+        model.set_params(ties=self._estimator.ties, greedy_start=self._estimator.greedy_start)
         point = PathPoint(depth, cost, model, searched=not known)
         self.n_searches += not known
         self._solved[setting] = point
@@ -213,11 +214,13 @@ class PathSolver:
         No tree is offered to the search. With whole numbers the search ends once its tree reaches the bound that others
         have proven: it only takes trees that are better, so this is the tree it would end with. Sums of floats may
         still improve by a rounding error, so that another tree, equally good, replaces the first; and a limit on the
-        gap would be reached earlier. In these cases the search gets the bound only after it has ended.
+        gap, or on the work that breaks ties, would be reached earlier. In these cases the search gets the bound only
+        after it has ended.
         """
         model = clone(self._estimator).set_params(max_depth=depth, complexity_cost=cost, warm_start=False)
         penalty = absolute_penalty(cost, self._problem)
-        exact = self._problem.objective.whole and penalty == math.floor(penalty) and not model.gap_limit
+        exact = self._problem.objective.whole and penalty == math.floor(penalty)
+        exact = exact and not model.gap_limit and model.ties != "smaller"
         known = self._known_bound(depth, penalty)
         self._take_proof(depth, model._fit(self._X, self._y, self._importance, known=known, ends_search=exact))
         self.n_searches += 1
