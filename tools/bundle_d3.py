@@ -1,4 +1,4 @@
-"""Bundles the parts of D3 that the page of ``codt explain`` uses: ``python tools/bundle_d3.py``; needs npm and a network.
+"""Bundles the parts of D3 that the page of ``codt explain`` uses: ``python tools/bundle_d3.py``, with npm.
 
 Versions are fixed, so that the file can be made again. Its header holds the licences, which are part of every page.
 """

@@ -1,16 +1,24 @@
 // Pictures with axes: histograms, residuals, the search.
 
+// Ranges that floats cannot hold have no ticks but their ends.
+function ticks([low, high], count) {
+  return Number.isFinite(high - low) ? d3.ticks(low, high, count) : [low, high];
+}
+
 // A frame with ticks; returns the picture and the scales of both axes.
-function axes({ width, height, x, y, xName, yName, label, left = 56 }) {
+function axes({ width, height, x, y, xName, yName, label }) {
+  const values = ticks(y, 4);
+  pen.font = "12px system-ui, sans-serif";
+  const left = Math.max(30, 10 + Math.max(0, ...values.map((value) => pen.measureText(number(value)).width)));
   const box = { left, right: width - 12, top: 24, bottom: height - 40 };
   const picture = shape("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label, class: "chart" });
-  const along = ([low, high], start, end) => (value) => start + ((value - low) / (high - low || 1)) * (end - start);
+  const along = ([low, high], start, end) => (value) => start + ((value / 2 - low / 2) / (high / 2 - low / 2 || 1)) * (end - start);
   const toX = along(x, box.left, box.right);
   const toY = along(y, box.bottom, box.top);
-  for (const value of d3.ticks(x[0], x[1], Math.max(2, width / 140))) {
+  for (const value of ticks(x, Math.max(2, width / 140))) {
     picture.append(shape("text", { x: toX(value), y: box.bottom + 16, "text-anchor": "middle" }, number(value)));
   }
-  for (const value of d3.ticks(y[0], y[1], 4)) {
+  for (const value of values) {
     picture.append(shape("path", { d: `M${box.left} ${toY(value)}H${box.right}`, class: "grid" }));
     picture.append(shape("text", { x: box.left - 6, y: toY(value) + 4, "text-anchor": "end" }, number(value)));
   }
@@ -26,7 +34,7 @@ function histogram(node, name) {
   const totals = counts[0].map((_, bar) => counts.reduce((sum, row) => sum + row[bar], 0));
   const draw = (width) => {
     const most = Math.max(...totals);
-    const { picture, toY, box } = axes({ width, height: 170, x: [low, high], y: [0, most], xName: name, yName: "samples", left: 44,
+    const { picture, toY, box } = axes({ width, height: 170, x: [low, high], y: [0, most], xName: name, yName: "samples",
       label: `Histogram of ${name} in this node` });
     const step = (box.right - box.left) / totals.length;
     totals.forEach((_, bar) => {
@@ -60,7 +68,7 @@ function residuals(cells, title) {
   const widened = ([low, high]) => (low === high ? [low - 1, high + 1] : [low, high]);
   const draw = (width) => {
     const { picture, toX, toY, box } = axes({ width, height: 260, x: widened(cells.x), y: widened(cells.y),
-      xName: "predicted", yName: "residual: true less predicted", label: title, left: 64 });
+      xName: "predicted", yName: "residual: true less predicted", label: title });
     const wide = (box.right - box.left) / cells.across;
     const tall = (box.bottom - box.top) / cells.up;
     for (const [i, j, count] of cells.cells) {
@@ -108,10 +116,14 @@ function named(scope, name) {
 
 // Bounds over time, as steps: a value holds until the next change.
 function drawTrace(place) {
+  if (data.trace.length < 2) {
+    place.append(make("p", "muted", "There was nothing to search: no bound has changed."));
+    return;
+  }
   const last = Math.max(...data.trace.map((row) => row[0]), 1e-9);
   const highest = Math.max(...data.trace.map((row) => row[2]), 1e-9);
   const draw = (width) => {
-    const { picture, toX, toY } = axes({ width, height: 260, x: [0, last], y: [0, highest], xName: "seconds", yName: "objective", left: 64,
+    const { picture, toX, toY } = axes({ width, height: 260, x: [0, last], y: [0, highest], xName: "seconds", yName: "objective",
       label: "Lower bound and best tree over the seconds of the search" });
     const path = (column) => data.trace.map((row, i) => (i ? `H${toX(row[0])}V${toY(row[column])}` : `M${toX(row[0])} ${toY(row[column])}`)).join("");
     picture.append(shape("path", { d: path(2), class: "line best" }), shape("path", { d: path(1), class: "line bound" }));

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from html import escape
 from importlib.resources import files
 from typing import Any
@@ -77,14 +78,14 @@ def explanation_page(
     True
     """
     problem = evidence(model, X, y, sample_weight)
-    unseen = None if holdout is None else evidence(model, *_pair(holdout))
+    unseen = None if holdout is None else _unseen(model, holdout)
     names = names_for(model, feature_names, class_names)
-    subjects, trouble = _subjects(model, problem)
+    note = note_on(model.tree_, problem)
+    subjects, trouble = _subjects(model, problem, given=bool(note))
     trees = [subject.tree for subject in subjects]
     tested = sorted({int(feature) for tree in trees for feature in tree.feature if feature != LEAF})
     scale = Scale(subjects) if problem.task == "regression" else None
     targets = _target_names(y, model.tree_.value.shape[1] if scale else 1, target_name)
-    note = note_on(model.tree_, problem)
     data = {
         "task": problem.task,
         "target": target_name,
@@ -95,7 +96,7 @@ def explanation_page(
         "classes": names.groups,
         "colours": names.colours,
         "scale": None if scale is None else short([scale.low, scale.high]),
-        "bars": list(dict.fromkeys(filter(None, map(spread_words, trees)))),
+        "bars": list(dict.fromkeys(filter(None, map(spread_words, trees)))) if len(targets) == 1 else [],
         "features": [
             {"name": printable(names.features[i]), "median": short(float(np.median(problem.samples[:, i])))}
             for i in tested
@@ -133,23 +134,38 @@ def _filled(piece: str, parts: dict[str, str]) -> str:
     return piece
 
 
-def _pair(holdout: object) -> tuple[Any, Any]:
+def _unseen(model: Any, holdout: object) -> Problem:
     if not isinstance(holdout, tuple | list) or len(holdout) != 2:
         raise ValueError(f"holdout is a {type(holdout).__name__}; expected a pair of samples and targets, (X, y).")
-    return holdout[0], holdout[1]
+    try:
+        return evidence(model, *holdout)
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"holdout: {error}") from error
 
 
-def _subjects(model: Any, problem: Problem) -> tuple[list[Subject], str]:
-    """Return the model's tree and CART's, and if there is none of CART's, why."""
-    found = [Subject(TITLES.get(model.status_, "Best tree found"), model.tree_, facts(model))]
+def _subjects(model: Any, problem: Problem, *, given: bool) -> tuple[list[Subject], str]:
+    """Return the model's tree and CART's, and if there is none of CART's, why.
+
+    ``given`` says that the data are not those that the model was fitted to.
+    """
+    own = Subject(TITLES.get(model.status_, "Best tree found"), model.tree_, facts(model))
+    if given:
+        losses = ("loss on the data given", _loss(problem, problem.loss_of(own.predicted(problem))))
+        known = [("loss in training" if name == "loss" else name, text) for name, text in own.facts]
+        own = replace(own, facts=[*known, losses])
     limits = ("max_depth", "max_leaf_nodes", "min_samples_leaf", "min_weight_fraction_leaf")
     try:
-        tree = cart_tree(problem, **{name: getattr(model, name) for name in limits})
+        with np.errstate(over="ignore", invalid="ignore"):
+            tree = cart_tree(problem, **{name: getattr(model, name) for name in limits})
     except ValueError as error:  # scikit-learn takes only what 32-bit floats can hold
-        return found, f"There is no tree of CART to compare with: {str(error).splitlines()[0]}"
-    loss = f"{problem.objective.reported(tree.total_loss):.6g} {problem.objective.unit}"
-    known = [("loss", loss), ("leaves", str(tree.n_leaves)), ("depth", str(tree.depth))]
-    return [*found, Subject("CART", tree, known)], ""
+        return [own], f"There is no tree of CART to compare with: {str(error).splitlines()[0]}"
+    name = "loss on the data given" if given else "loss"
+    known = [(name, _loss(problem, tree.total_loss)), ("leaves", str(tree.n_leaves)), ("depth", str(tree.depth))]
+    return [own, Subject("CART", tree, known)], ""
+
+
+def _loss(problem: Problem, loss: float) -> str:
+    return f"{problem.objective.reported(loss):.6g} {problem.objective.unit}"
 
 
 def _claim(model: Any) -> str:

@@ -41,7 +41,7 @@ def scores(problem: Problem, subjects: list[Subject]) -> list[list[str]]:
 def _of_classes(targets: NDArray[Any], predicted: NDArray[Any]) -> dict[str, str]:
     right = targets == predicted
     by_class = [float(right[targets == code].mean()) for code in np.unique(targets)]
-    return {"accuracy": f"{right.mean():.1%}", "balanced accuracy": f"{np.mean(by_class):.1%}"}
+    return {"accuracy": f"{right.mean():.2%}", "balanced accuracy": f"{np.mean(by_class):.2%}"}
 
 
 def _of_numbers(targets: NDArray[Any], predicted: NDArray[Any]) -> dict[str, str]:
@@ -52,7 +52,7 @@ def _of_numbers(targets: NDArray[Any], predicted: NDArray[Any]) -> dict[str, str
     # As scikit-learn has it: the mean over several targets; without any spread there is nothing to explain.
     shares = 1 - np.square(errors).sum(axis=0)[known] / total[known]
     return {
-        "R²": f"{shares.mean():.3f}" if known.any() else "–",
+        "R²": f"{shares.mean():.3f}" if known.any() else "",
         "root mean squared error": in_words(float(np.sqrt(np.square(errors).mean()))),
         "mean absolute error": in_words(float(np.abs(errors).mean())),
     }

@@ -54,7 +54,10 @@ def bars_around(split: Split, values: Floats) -> tuple[float, float, int, Codes]
     ordinal = np.ceil(values / width - split.threshold / width).astype(np.intp) + left - 1
     # Rounding must not move a sample across the threshold.
     bar = np.where(at_most(values, split.threshold), np.clip(ordinal, 0, left - 1), np.maximum(ordinal, left))
-    return split.threshold - left * width, split.threshold + right * width, left, np.minimum(bar, left + right - 1)
+    # Halved for the same reason, and no further than floats reach.
+    ends = [2 * (split.threshold / 2 + bars * (width / 2)) for bars in (-left, right)]
+    low, high = np.clip(ends, np.finfo(np.float64).min, np.finfo(np.float64).max).tolist()
+    return low, high, left, np.minimum(bar, left + right - 1)
 
 
 def even_bars(values: Floats, count: int) -> tuple[float, float, Codes]:
@@ -81,7 +84,8 @@ def crossed(rows: Codes, columns: Codes, shape: tuple[int, int]) -> list[list[in
     [[0, 2], [1, 0]]
     """
     counts = np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1])
-    return counts.reshape(shape).tolist()  # type: ignore[no-any-return]
+    table: list[list[int]] = counts.reshape(shape).tolist()
+    return table
 
 
 def residual_cells(targets: Floats, predicted: Floats) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 // One tree: drawn, folded, zoomed, and followed by keys.
 const BOX = { width: 150, height: 62 };
-const GAP = { down: { across: 18, along: 62 }, right: { across: 14, along: 92 } };
+const GAP = { down: { across: 18, along: 62 }, right: { across: 14, along: 60 } };
 const WIDEST_EDGE = 26;
 const LEGIBLE = 0.62;  // letters of 7.5 pixels; smaller views only on demand
 
@@ -123,7 +123,7 @@ class TreeView {
       .attr("class", "answer").text((place) => (place.node.yes ? "yes" : "no"))
       .attr("text-anchor", (place) => (down && !place.node.yes ? "start" : "end"))
       .attr("x", (place) => ends(place).target[0] + (down ? (place.node.yes ? -1 : 1) * (width(place.node) / 2 + 4) : -5))
-      .attr("y", (place) => ends(place).target[1] - (down ? 6 : width(place.node) / 2 + 4));
+      .attr("y", (place) => ends(place).target[1] + (down ? -6 : place.node.yes ? -width(place.node) / 2 - 4 : width(place.node) / 2 + 12));
   }
 
   enter(enter) {
@@ -215,6 +215,7 @@ class TreeView {
 
   // The whole tree if it is legible then, or if that is asked for; otherwise the part around the root.
   show(whole = false) {
+    if (this.printing) return;
     const box = this.extent(this.places);
     const width = this.canvas.clientWidth;
     const tallest = Math.max(260, Math.min(0.72 * innerHeight, 820));
@@ -224,18 +225,20 @@ class TreeView {
     this.svg.attr("width", width).attr("height", height);
     const root = this.places[0];
     const middle = (room, size, start, at, first) => {
-      if (size * scale <= room) return (room - size * scale) / 2 - start * scale;
+      if (size * scale < room) return (room - size * scale) / 2 - start * scale;
       return first ? -start * scale : Math.min(-start * scale, Math.max(room - (start + size) * scale, room / 2 - at * scale));
     };
     const down = this.direction === "down";
     const x = middle(width, box.width, box.left, root.x, !down);
     const y = middle(height, box.height, box.top, root.y, down);
     this.zoom.transform(this.svg, d3.zoomIdentity.translate(x, y).scale(scale));
+    if (this.lit.size && !whole) this.showPath();
   }
 
   // On paper all of the tree is drawn, whatever part is looked at.
   print(starts) {
     const box = this.extent(this.places);
+    this.printing = starts;
     this.view.attr("transform", starts ? null : this.transform);
     this.svg.attr("viewBox", starts ? `${box.left} ${box.top} ${box.width} ${box.height}` : null);
   }
@@ -299,6 +302,7 @@ class TreeView {
     this.lit.forEach((id) => this.folded.delete(id));
     this.draw();
     this.showPath();
+    this.select(node.id);
     return node.side ? null : node;
   }
 
