@@ -49,6 +49,18 @@ def node_records(
         The features that the page knows.
     scale : Scale or None
         The scale of the colours in regression.
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeClassifier
+    >>> from codt.explain.evidence import evidence
+    >>> from codt.explain.subject import names_for
+    >>> X, y = [[1], [2], [5]], ["a", "a", "b"]
+    >>> model = OptimalTreeClassifier(max_depth=1).fit(X, y)
+    >>> subject = Subject("tree", model.tree_, [])
+    >>> records = node_records(subject, evidence(model, X, y), names_for(model), [0], None)
+    >>> [record["rule"] for record in records]
+    [[], ['x[0] ≤ 3.5'], ['x[0] > 3.5']]
     """
     tree = subject.tree
     above, conditions = parents(tree), rules(tree, names.features, sign="≤")

@@ -30,6 +30,15 @@ def scores(problem: Problem, subjects: list[Subject]) -> list[list[str]]:
     """Return lines of a table: what is measured, and its value for every tree.
 
     The loss is what the search minimises, with weights and costs; everything else counts every row once.
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeClassifier
+    >>> from codt.explain.evidence import evidence
+    >>> X, y = [[1], [2], [5], [6]], ["a", "a", "b", "a"]
+    >>> model = OptimalTreeClassifier(max_depth=1).fit(X, y)
+    >>> scores(evidence(model, X, y), [Subject("tree", model.tree_, [])])[1]
+    ['accuracy', '75.00%']
     """
     predictions = [subject.predicted(problem) for subject in subjects]
     losses = [in_words(problem.loss_of(predicted)) for predicted in predictions]
@@ -59,7 +68,18 @@ def _of_numbers(targets: NDArray[Any], predicted: NDArray[Any]) -> dict[str, str
 
 
 def errors(problem: Problem, subject: Subject, names: Names, targets: list[str]) -> list[dict[str, Any]]:
-    """Return the confusion matrix of a tree (rows: true classes), or the residuals of every target."""
+    """Return the confusion matrix of a tree (rows: true classes), or the residuals of every target.
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeClassifier
+    >>> from codt.explain.evidence import evidence
+    >>> from codt.explain.subject import names_for
+    >>> X, y = [[1], [2], [5], [6]], ["a", "a", "b", "a"]
+    >>> model = OptimalTreeClassifier(max_depth=0).fit(X, y)
+    >>> errors(evidence(model, X, y), Subject("tree", model.tree_, []), names_for(model), ["kind"])
+    [{'tree': 'tree', 'matrix': [[3, 0], [1, 0]]}]
+    """
     predicted = subject.predicted(problem)
     if problem.task == "classification":
         count = len(names.groups)
