@@ -204,11 +204,12 @@ def test_typed_values_light_up_the_path_that_predict_takes(open_page: Open, case
         predicted = np.ravel(model.predict(X[row : row + 1])).tolist()
         text = ", ".join(f"{number:.6g}" if isinstance(number, float) else str(number) for number in predicted)
         assert page.locator(".prediction b").first.inner_text() == f"kind = {text}"
-        # The leaf at its end is within the picture, and explained.
-        leaf = tree.locator(f'g.node[data-node="{path[-1]}"]').bounding_box()
+        # All of it is within the picture, and the leaf at its end is explained.
         canvas = tree.locator(".canvas").bounding_box()
-        assert canvas["x"] - 1 <= leaf["x"] <= leaf["x"] + leaf["width"] <= canvas["x"] + canvas["width"] + 1
-        assert canvas["y"] - 1 <= leaf["y"] <= leaf["y"] + leaf["height"] <= canvas["y"] + canvas["height"] + 1
+        for node in tree.locator("g.node.lit").all():
+            box = node.bounding_box()
+            assert canvas["x"] - 1 <= box["x"] <= box["x"] + box["width"] <= canvas["x"] + canvas["width"] + 1
+            assert canvas["y"] - 1 <= box["y"] <= box["y"] + box["height"] <= canvas["y"] + canvas["height"] + 1
         assert tree.locator(".details h3").inner_text().startswith(f"Leaf {path[-1]}:")
     page.locator(".clear").click()
     assert page.locator("g.node.lit").count() == 0
