@@ -170,7 +170,7 @@ def _loss(problem: Problem, loss: float) -> str:
 
 def _claim(model: Any) -> str:
     if model.status_ == "optimal":
-        return f"Proven optimal: no tree of depth {model.max_depth} has a lower objective."
+        return f"Proven optimal: within its limits, no tree of depth {model.max_depth} has a lower objective."
     if model.status_ == "imported":
         return "Imported: nothing is proven about this tree."
     return f"The search was stopped ({model.status_}): {distance_in_words(model.gap_)}."
