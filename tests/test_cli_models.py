@@ -257,6 +257,34 @@ def test_nothing_but_what_was_named_is_read(folder: Path, monkeypatch: pytest.Mo
     assert sorted(opened) == sorted([str(folder / "iris.json"), str(folder / "iris.csv")])
 
 
+def test_explain_says_which_data_are_not_those_of_fit(folder: Path) -> None:
+    table = pandas.read_csv(folder / "iris.csv")
+    table[::2].to_csv(folder / "half.csv", index=False)
+    model = from_json((folder / "iris.json").read_text())
+    for data, note in (("iris.csv", ""), ("half.csv", "the tree was fitted to 150 samples, these are 75.")):
+        out = folder / f"{data}.html"
+        code, output = run("explain", folder / "iris.json", folder / data, "--target", "kind", "--out", out)
+        assert code == 0, output
+        assert f"written: {out}" in output
+        assert ("not the training data" in output) == bool(note)
+        assert note in output
+        given = pandas.read_csv(folder / data)
+        features = given.drop(columns="kind")
+        assert out.read_text(encoding="utf-8") == model.to_html(features, given["kind"], target_name="kind")
+        assert note in out.read_text(encoding="utf-8")
+
+
+def test_explain_compares_on_data_that_were_held_out(folder: Path) -> None:
+    common = ["explain", folder / "iris.json", folder / "iris.csv", "--target", "kind", "--out", "-"]
+    code, output = run(*common, "--holdout", folder / "iris.csv")
+    assert code == 0
+    assert "Hold-out data" in output
+    for table, message in (("diabetes.csv", "diabetes.csv"), ("nothing.csv", "nothing.csv does not exist")):
+        code, output = run(*common, "--holdout", folder / table)
+        assert code == 2
+        assert message in output
+
+
 @pytest.mark.parametrize("command", ["fit", "predict", "show", "verify", "explain"])
 def test_help_has_examples(command: str) -> None:
     code, output = run(command, "--help")

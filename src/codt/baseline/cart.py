@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from codt.input_checks.arrays import check_features
 from codt.options.options import Task
 from codt.problem.objectives import Objective
-from codt.problem.problem import Importance, prepare_problem
+from codt.problem.problem import Importance, Problem, prepare_problem
+from codt.tree.measures import rows_of_nodes
+from codt.tree.of_sklearn import tree_of_sklearn
+from codt.tree.tree import Tree
 
 
 def cart_loss(
@@ -31,13 +35,53 @@ def cart_loss(
     1.0
     """
     problem = prepare_problem(task, check_features(X), y, importance)
-    if max_depth == 0 or max_leaf_nodes == 1:  # CART has no trees of depth 0
+    if max_depth == 0 or max_leaf_nodes == 1:  # what costs least, not what is most frequent
         return problem.best_leaf_loss
-    # No tree has more leaves than samples; scikit-learn cannot count further than 64 bits.
-    most = None if max_leaf_nodes is None else max(2, min(max_leaf_nodes, len(problem.targets)))
-    cart = make_cart(problem.objective, max_depth=max_depth, max_leaf_nodes=most)
-    cart.fit(problem.samples, problem.targets, sample_weight=problem.weights)
-    return problem.loss_of(cart.predict(problem.samples))
+    return problem.loss_of(_grown(problem, max_depth, max_leaf_nodes).predict(problem.samples))
+
+
+def cart_tree(
+    problem: Problem,
+    max_depth: int,
+    max_leaf_nodes: int | None = None,
+    min_samples_leaf: float = 1,
+    min_weight_fraction_leaf: float = 0.0,
+) -> Tree:
+    """Return the tree that CART grows for a problem within these limits, with its losses counted as ours.
+
+    Parameters
+    ----------
+    problem : Problem
+        The samples, and what they count.
+    max_depth, max_leaf_nodes, min_samples_leaf, min_weight_fraction_leaf
+        As for the estimators.
+
+    Examples
+    --------
+    >>> problem = prepare_problem("classification", np.array([[1.0], [2.0], [3.0], [4.0]]), [0, 1, 0, 1])
+    >>> cart_tree(problem, max_depth=1).total_loss
+    1.0
+    """
+    limits = {
+        "min_samples_leaf": problem.leaf_limits(min_samples_leaf, 0.0).samples,
+        "min_weight_fraction_leaf": float(min_weight_fraction_leaf),
+    }
+    cart = _grown(problem, max_depth, max_leaf_nodes, **limits)
+    classification = problem.task == "classification"
+    grown = tree_of_sklearn(cart.tree_, None if classification else problem.objective)
+    held = rows_of_nodes(grown, grown.apply(problem.samples))
+    label = cart.classes_.astype(np.intp)[grown.label] if classification else grown.label
+    value = np.array([problem.leaf(rows).value for rows in held]) if classification else grown.value
+    predicted = label if classification else value
+    return Tree(
+        problem.task,
+        **{name: getattr(grown, name) for name in ("feature", "threshold", "left", "right", "n_samples")},
+        loss=[problem.loss_of(result, rows) for result, rows in zip(predicted, held, strict=True)],
+        value=value,
+        label=label,
+        weight=None if classification else grown.weight,
+        objective=problem.objective,
+    )
 
 
 def make_cart(objective: Objective, **options: Any) -> Any:
@@ -52,3 +96,13 @@ def make_cart(objective: Objective, **options: Any) -> Any:
     make = DecisionTreeClassifier if objective.task == "classification" else DecisionTreeRegressor
     cart = make(random_state=0, **options)
     return cart.set_params(criterion=next(iter(objective.sklearn), cart.criterion))
+
+
+def _grown(problem: Problem, max_depth: int, max_leaf_nodes: int | None, **limits: Any) -> Any:
+    count = len(problem.targets)
+    if max_depth == 0 or max_leaf_nodes == 1:  # scikit-learn takes neither; no leaf may hold fewer than all samples
+        max_depth, max_leaf_nodes, limits = 1, None, {"min_samples_leaf": count}
+    # No tree has more leaves than samples; scikit-learn cannot count further than 64 bits.
+    most = None if max_leaf_nodes is None else max(2, min(max_leaf_nodes, count))
+    cart = make_cart(problem.objective, max_depth=max_depth, max_leaf_nodes=most, **limits)
+    return cart.fit(problem.samples, problem.targets, sample_weight=problem.weights)

@@ -16,10 +16,11 @@ from codt.command_line.files import (
     features_of,
     read_model,
     read_model_and_table,
+    read_table,
     target_and_rest,
     write_text,
 )
-from codt.explain.page import explanation_page
+from codt.explain.evidence import training_note
 from codt.pictures.svg import tree_svg
 from codt.verification.certificate import verify as verify_model
 
@@ -105,9 +106,9 @@ def verify(
     exit code is 0 if everything agrees and 1 if something does not.
     """
     fitted, table = read_model_and_table(model, data)
-    X, y = target_and_rest(table, target, data)
+    X, y = _features_and_labels(fitted, table, target, data)
     try:
-        certificate = verify_model(fitted, features_of(fitted, X, data), y, enumerate_trees=enumerate_trees)
+        certificate = verify_model(fitted, X, y, enumerate_trees=enumerate_trees)
     except (ValueError, TypeError) as error:
         raise typer.BadParameter(f"{data}: {error}") from error
     print(certificate)
@@ -120,23 +121,36 @@ def explain(
     data: Data,
     target: Target,
     out: Annotated[Path, typer.Option(help="The page to write; - for standard output.")] = Path("tree.html"),
+    holdout: Annotated[
+        Path | None, typer.Option(help="A table that was not used for fitting, to compare the trees on.")
+    ] = None,
 ) -> None:
     """Write a page that explains a model.
 
-    It is a single HTML file to open in a browser, without a server or network. It shows the tree, which can be folded
-    and unfolded, the rule and the samples of every node, how the search went, and the tree that CART finds for the same
-    data.
+    It is a single HTML file to open in a browser, without a server or network. It shows the tree, which can be folded,
+    zoomed and followed with values of your own, the rule and the samples of every node, the errors, how the search
+    went, and the tree that CART grows on the same rows. If the data are not those that the model was fitted to, the
+    page and a note on the terminal say so.
     """
     check_place(out)
     fitted, table = read_model_and_table(model, data)
-    X, y = target_and_rest(table, target, data)
+    X, y = _features_and_labels(fitted, table, target, data)
+    unseen = None if holdout is None else _features_and_labels(fitted, read_table(holdout), target, holdout)
     try:
-        page = explanation_page(fitted, features_of(fitted, X, data), y, target_name=target)
+        note = training_note(fitted, X, y)
+        page = fitted.to_html(X, y, holdout=unseen, target_name=target)
     except (ValueError, TypeError) as error:
         raise typer.BadParameter(f"{data}: {error}") from error
     write_text(out, page)
+    if note:
+        typer.echo(f"{data}: {note}", err=True)
     if str(out) != "-":
         typer.echo(f"written: {out}", err=True)
+
+
+def _features_and_labels(fitted: Any, table: pd.DataFrame, target: str, source: Path) -> tuple[Any, Any]:
+    X, y = target_and_rest(table, target, source)
+    return features_of(fitted, X, source), y
 
 
 # The commands with examples of each, for the help.
@@ -158,5 +172,6 @@ COMMANDS: dict[Callable[..., None], tuple[str, ...]] = {
     explain: (
         "codt explain model.json data.csv --target y",
         "codt explain model.json data.csv --target y --out page.html",
+        "codt explain model.json train.csv --target y --holdout test.csv",
     ),
 }

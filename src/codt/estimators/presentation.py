@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from codt.export.graphviz import to_graphviz
@@ -62,6 +64,49 @@ class PresentationMixin:
             How names and texts are quoted: as the standard says, or with backticks.
         """
         return to_sql(self, dialect=dialect)
+
+    def to_html(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        holdout: tuple[ArrayLike, ArrayLike] | None = None,
+        sample_weight: ArrayLike | None = None,
+        feature_names: Sequence[str] | None = None,
+        class_names: Sequence[str] | None = None,
+        target_name: str = "target",
+    ) -> str:
+        """Write a page of HTML that explains the tree, complete in itself: to open in a browser, and to show to others.
+
+        It shows the tree, to be folded, zoomed and followed with values of one's own; the rule, the samples and the
+        distribution of every node; its errors; how the search went; and the tree that CART (scikit-learn) grows on the
+        same rows within the same limits. The page holds counts and at most 200 rows, however many samples there are.
+
+        Parameters
+        ----------
+        X, y : array-like
+            The data to show the tree with, usually those it was fitted to; if not, the page says so.
+        holdout : pair of array-like, optional
+            Samples and targets that neither tree has seen, to compare the two on.
+        sample_weight : array-like of shape (n_samples,), optional
+            The weights of the samples of ``X``, if the tree was fitted with weights.
+        feature_names, class_names : list of str, optional
+            What to call the features and the classes (in the order of ``classes_``) instead of what fit has seen.
+        target_name : str, default="target"
+            What is predicted.
+        """
+        from codt.explain.page import explanation_page  # noqa: PLC0415 - slow to import
+
+        return explanation_page(
+            self,
+            X,
+            y,
+            holdout=holdout,
+            sample_weight=sample_weight,
+            feature_names=feature_names,
+            class_names=class_names,
+            target_name=target_name,
+        )
 
     def _repr_html_inner(self) -> str:
         """Return what notebooks show: the tree and what is proven, or scikit-learn's diagram before fit."""

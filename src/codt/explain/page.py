@@ -3,43 +3,71 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from html import escape
 from importlib.resources import files
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import ArrayLike
 
-from codt.baseline.cart import make_cart
-from codt.explain.rules import rules
-from codt.export.naming import FeatureNames
-from codt.input_checks.arrays import Floats, as_column, check_features
-from codt.loading.scikit_learn import from_sklearn
-from codt.pictures.layout import class_names, colour, prediction_texts, spread_words, spreads
+from codt.baseline.cart import cart_tree
+from codt.explain.evidence import evidence, note_on
+from codt.explain.nodes import Scale, node_records
+from codt.explain.scores import errors, in_words, scores
+from codt.explain.subject import Names, Subject, names_for
+from codt.explain.summaries import chosen_rows, short, shortened, thinned
+from codt.input_checks.names import printable
+from codt.pictures.layout import spread_words
 from codt.pictures.notebook import facts
-from codt.tree.measures import decision_path, parents
+from codt.problem.problem import Problem
+from codt.search.proof import distance_in_words
+from codt.tree.tree import LEAF
 
-# Row numbers listed for a node; the page says how many more there are.
-MOST_ROWS = 60
-# Changes of a bound in the picture of the search, which is not as many pixels wide; long searches have millions.
-MOST_CHANGES = 1000
+# In the order in which they are needed; one script, so that nothing is looked up elsewhere.
+SCRIPTS = (
+    "d3.min.js", "split.js", "elements.js", "charts.js", "details.js", "tree.js", "what_if.js", "samples.js", "page.js"
+)  # fmt: skip
+
+TITLES = {"optimal": "Optimal tree", "imported": "Imported tree"}
 
 
-def explanation_page(model: Any, X: ArrayLike, y: ArrayLike, *, target_name: str = "target") -> str:
+def explanation_page(
+    model: Any,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    holdout: tuple[ArrayLike, ArrayLike] | None = None,
+    sample_weight: ArrayLike | None = None,
+    feature_names: Any = None,
+    class_names: Any = None,
+    target_name: str = "target",
+) -> str:
     """Return a page of HTML that explains a fitted tree, complete in itself.
 
-    It shows the tree, to be folded and unfolded, the rule, the samples and the distribution of every node, how the
-    search went, and the tree that CART (scikit-learn) finds for the same data at the same depth.
+    It shows the tree, to be folded, zoomed and followed with values of one's own; the rule, the samples and the
+    distribution of every node; its errors; how the search went; and the tree that CART (scikit-learn) grows on the same
+    rows within the same limits. Data are summed up in it: it holds counts, and at most 200 rows.
 
     Parameters
     ----------
     model : OptimalTreeClassifier or OptimalTreeRegressor
         A fitted estimator.
     X, y : array-like
-        The data to show it with, usually those it was fitted to.
+        The data to show it with, usually those it was fitted to; if not, the page says so.
+    holdout : pair of array-like, optional
+        Samples and targets that neither tree has seen, to compare the two on.
+    sample_weight : array-like of shape (n_samples,), optional
+        The weights of the samples of ``X``, if the tree was fitted with weights.
+    feature_names, class_names : list of str, optional
+        What to call the features and the classes (in the order of ``classes_``) instead of what fit has seen.
     target_name : str, default="target"
         What is predicted.
+
+    Returns
+    -------
+    page : str
+        The text of an HTML file.
 
     Examples
     --------
@@ -49,44 +77,54 @@ def explanation_page(model: Any, X: ArrayLike, y: ArrayLike, *, target_name: str
     >>> page.startswith("<!DOCTYPE html>")
     True
     """
-    check_is_fitted(model)
-    if model.tree_.value.shape[1] > 1 and model.tree_.task == "regression":
-        raise ValueError(f"model predicts {model.tree_.value.shape[1]} numbers at once; expected one.")
-    samples = check_features(X)
-    labels = as_column(y, samples)
-    classes = getattr(model, "classes_", np.empty(0)).tolist()
-    unknown = set(labels.tolist()) - set(classes) if classes else set()
-    if unknown:
-        raise ValueError(f"y holds the label {min(unknown, key=str)!r}, which the model does not know.")
-    # CART has no trees of depth 0; what it would be is the same leaf.
-    cart = model if model.max_depth == 0 or model.max_leaf_nodes == 1 else _cart(model, X, labels)
-    title = "Optimal tree" if model.status_ == "optimal" else "Best tree found"
+    problem = evidence(model, X, y, sample_weight)
+    unseen = None if holdout is None else _unseen(model, holdout)
+    names = names_for(model, feature_names, class_names)
+    note = note_on(model.tree_, problem)
+    subjects, trouble = _subjects(model, problem, given=bool(note))
+    trees = [subject.tree for subject in subjects]
+    tested = sorted({int(feature) for tree in trees for feature in tree.feature if feature != LEAF})
+    scale = Scale(subjects) if problem.task == "regression" else None
+    targets = _target_names(y, model.tree_.value.shape[1] if scale else 1, target_name)
     data = {
-        "bars": list(dict.fromkeys(spread_words(tree.tree_) for tree in (model, cart))),
+        "task": problem.task,
         "target": target_name,
-        "classes": class_names(model),
-        "colours": [colour(index) for index in range(len(classes))],
-        "trees": [
-            _tree_data(model, X, samples, labels, classes) | {"title": title, "facts": facts(model)},
-            _tree_data(cart, X, samples, labels, classes) | {"title": "CART", "facts": _cart_facts(cart)},
+        "targets": targets,
+        "claim": _claim(model),
+        "note": note,
+        "trouble": trouble,
+        "classes": names.groups,
+        "colours": names.colours,
+        "scale": None if scale is None else short([scale.low, scale.high]),
+        "bars": list(dict.fromkeys(filter(None, map(spread_words, trees)))) if len(targets) == 1 else [],
+        "features": [
+            {"name": printable(names.features[i]), "median": short(float(np.median(problem.samples[:, i])))}
+            for i in tested
         ],
-        "trace": _thinned(np.asarray(model.trace_)).tolist(),
-        "status": model.status_,
-        "gap": model.gap_,
+        "trees": [
+            {
+                "title": subject.title,
+                "facts": subject.facts,
+                "nodes": node_records(subject, problem, names, tested, scale),
+            }
+            for subject in subjects
+        ],
+        "fits": _fits(model, problem, unseen, subjects, names, targets, note),
+        "samples": _samples(problem, names, tested, subjects),
+        "trace": short(thinned(np.asarray(model.trace_))[:, [0, 2, 3]].tolist()),
     }
     # A "<" could end the block that the data stand in.
-    block = json.dumps(data, allow_nan=False).replace("<", "\\u003c")
+    block = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     assets = files("codt.explain")
     parts = {
-        "{title}": escape(f"{model.tree_.task} of {target_name}"),
+        "{title}": escape(f"{problem.task} of {printable(target_name)}".capitalize()),
         "{style}": (assets / "page.css").read_text(encoding="utf-8"),
-        "{script}": (assets / "page.js").read_text(encoding="utf-8"),
+        "{script}": "\n".join((assets / name).read_text(encoding="utf-8") for name in SCRIPTS),
         "{data}": block,
     }
-    page = (assets / "page.html").read_text(encoding="utf-8")
     # One pass, so that what is put in is not looked through again.
-    pieces = page.split("{")
-    return pieces[0] + "".join(_filled("{" + piece, parts) for piece in pieces[1:])
+    first, *pieces = (assets / "page.html").read_text(encoding="utf-8").split("{")
+    return first + "".join(_filled("{" + piece, parts) for piece in pieces)
 
 
 def _filled(piece: str, parts: dict[str, str]) -> str:
@@ -96,64 +134,96 @@ def _filled(piece: str, parts: dict[str, str]) -> str:
     return piece
 
 
-def _cart(model: Any, X: ArrayLike, labels: NDArray[Any]) -> Any:
-    """Return the tree that CART finds for the same data under the same limits; it knows no costs."""
-    shared = ["max_depth", "min_samples_leaf", "min_weight_fraction_leaf", "max_leaf_nodes"]
-    shared += ["class_weight"] if model.tree_.task == "classification" else []
-    cart = make_cart(model.tree_.objective, **{name: getattr(model, name) for name in shared})
-    return from_sklearn(cart.fit(X, labels))
+def _unseen(model: Any, holdout: object) -> Problem:
+    if not isinstance(holdout, tuple | list) or len(holdout) != 2:
+        raise ValueError(f"holdout is a {type(holdout).__name__}; expected a pair of samples and targets, (X, y).")
+    try:
+        return evidence(model, *holdout)
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"holdout: {error}") from error
 
 
-def _thinned(trace: Floats) -> Floats:
-    """Return the rows of a trace that a picture can show: all better trees, and of the other changes a selection."""
-    if len(trace) <= MOST_CHANGES:
-        return trace
-    better = np.flatnonzero(np.diff(trace[:, 3], prepend=np.inf))
-    some = np.linspace(0, len(trace) - 1, MOST_CHANGES).astype(np.intp)
-    return trace[np.union1d(better, some)]
+def _subjects(model: Any, problem: Problem, *, given: bool) -> tuple[list[Subject], str]:
+    """Return the model's tree and CART's, and if there is none of CART's, why.
+
+    ``given`` says that the data are not those that the model was fitted to.
+    """
+    own = Subject(TITLES.get(model.status_, "Best tree found"), model.tree_, facts(model))
+    if given:
+        losses = ("loss on the data given", _loss(problem, problem.loss_of(own.predicted(problem))))
+        known = [("loss in training" if name == "loss" else name, text) for name, text in own.facts]
+        own = replace(own, facts=[*known, losses])
+    limits = ("max_depth", "max_leaf_nodes", "min_samples_leaf", "min_weight_fraction_leaf")
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            tree = cart_tree(problem, **{name: getattr(model, name) for name in limits})
+    except ValueError as error:  # scikit-learn takes only what 32-bit floats can hold
+        return [own], f"There is no tree of CART to compare with: {str(error).splitlines()[0]}"
+    name = "loss on the data given" if given else "loss"
+    known = [(name, _loss(problem, tree.total_loss)), ("leaves", str(tree.n_leaves)), ("depth", str(tree.depth))]
+    return [own, Subject("CART", tree, known)], ""
 
 
-def _cart_facts(cart: Any) -> list[tuple[str, str]]:
-    return [
-        ("loss", f"{cart.loss_:.6g} {cart.tree_.objective.unit}"),
-        ("leaves", str(cart.tree_.n_leaves)),
-        ("depth", str(cart.tree_.depth)),
-    ]
+def _loss(problem: Problem, loss: float) -> str:
+    return f"{problem.objective.reported(loss):.6g} {problem.objective.unit}"
 
 
-def _tree_data(model: Any, X: Any, samples: NDArray[Any], labels: NDArray[Any], classes: list[Any]) -> dict[str, Any]:
-    tree = model.tree_
-    # CART knows the classes of these data only, which may be fewer.
-    places = [classes.index(name) for name in model.classes_.tolist()] if classes else []
-    names, results, above = FeatureNames(model), prediction_texts(model), parents(tree)
-    # Column by column: which rows pass each node.
-    passed = decision_path(tree, tree.apply(samples)).tocsc()
-    predicted = model.predict(X)
-    right = predicted == labels if tree.task == "classification" else None
-    spread = spreads(tree) if tree.task == "regression" else None
-    conditions = rules(model, sign="≤")
-    nodes = []
-    for node in tree:
-        rows = passed.indices[passed.indptr[node.index] : passed.indptr[node.index + 1]]
-        counts = [0.0] * len(classes)
-        for place, count in zip(places, node.value.tolist(), strict=False):
-            counts[place] = count
-        nodes.append(
-            {
-                "id": node.index,
-                "parent": int(above[node.index]),
-                "leaf": node.is_leaf,
-                "yes": bool(node.index and int(tree.left[above[node.index]]) == node.index),
-                "test": "" if node.split is None else node.split.words(names[node.feature], sign="≤"),
-                "prediction": results[node.index],
-                "n": node.n_samples,
-                "loss": node.loss,
-                "counts": counts or None,
-                "spread": None if spread is None else spread[node.index].tolist(),
-                "rule": conditions[node.index],
-                "rows": rows[:MOST_ROWS].tolist(),
-                "n_rows": len(rows),
-                "n_right": None if right is None else int(right[rows].sum()),
-            }
-        )
-    return {"nodes": nodes}
+def _claim(model: Any) -> str:
+    if model.status_ == "optimal":
+        return f"Proven optimal: within its limits, no tree of depth {model.max_depth} has a lower objective."
+    if model.status_ == "imported":
+        return "Imported: nothing is proven about this tree."
+    return f"The search was stopped ({model.status_}): {distance_in_words(model.gap_)}."
+
+
+def _target_names(y: Any, count: int, target_name: str) -> list[str]:
+    if count == 1:
+        return [printable(target_name)]
+    columns = getattr(y, "columns", None)
+    return [f"{printable(target_name)}[{i}]" if columns is None else printable(str(columns[i])) for i in range(count)]
+
+
+def _fits(
+    model: Any,
+    problem: Problem,
+    unseen: Problem | None,
+    subjects: list[Subject],
+    names: Names,
+    targets: list[str],
+    note: str,
+) -> list[dict[str, Any]]:
+    """Return how well the trees predict every set of data, and how fair a comparison that is."""
+    fits: list[dict[str, Any]] = []
+    if note:
+        kept = [[model.tree_.objective.axis, in_words(model.loss_)] + [""] * (len(subjects) - 1)]
+        words = "As kept in the model; CART has not seen these rows."
+        fits.append({"title": "Training data", "n": int(model.tree_.n_samples[0]), "words": words, "scores": kept})
+        here = ("The data given", "CART was grown on these rows and the tree on others: this favours CART.")
+    else:
+        here = ("Training data", "Both trees were grown on these rows.")
+    there = "CART was grown on the data given." if note else "Both trees were grown on the training data."
+    for data, title, words in ((problem, *here), (unseen, "Hold-out data", there)):
+        if data is not None:
+            drawn = [error for subject in subjects for error in errors(data, subject, names, targets)]
+            size = len(data.targets)
+            fits.append({"title": title, "n": size, "words": words, "scores": scores(data, subjects), "errors": drawn})
+    return fits
+
+
+def _samples(problem: Problem, names: Names, tested: list[int], subjects: list[Subject]) -> dict[str, Any]:
+    """Return some rows, with the leaves that they reach."""
+    trees = [subject.tree for subject in subjects]
+    rows = chosen_rows(trees[0].apply(problem.samples))
+    samples, targets = problem.samples[rows], problem.targets[rows]
+    given = np.arange(len(problem.targets)) if problem.counted is None else np.flatnonzero(problem.counted)
+    if names.classes:
+        texts = [names.classes[int(code)] for code in targets]
+    else:
+        texts = [", ".join(f"{value:.6g}" for value in row) for row in targets.reshape(len(rows), -1)]
+    return {
+        "n": len(problem.targets),
+        "rows": given[rows].tolist(),
+        "targets": texts,
+        "values": shortened(samples, tested, trees).tolist() if tested else [[] for _ in rows],
+        "leaves": [tree.apply(samples).tolist() for tree in trees],
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -36,20 +37,20 @@ def rule(model: Any, node: int) -> list[str]:
     return _rule(tree, FeatureNames(model), parents(tree), node)
 
 
-def rules(model: Any, sign: str = "<=") -> list[list[str]]:
-    """Return the rules of all nodes, as :func:`rule` gives each, with this sign for "at most".
+def rules(tree: Tree, names: Sequence[str], sign: str = "<=") -> list[list[str]]:
+    """Return the rules of all nodes, as :func:`rule` gives each, with these names and this sign for "at most".
 
     Examples
     --------
     >>> from codt import OptimalTreeClassifier
-    >>> rules(OptimalTreeClassifier(max_depth=1).fit([[1], [2], [3]], ["a", "a", "b"]))
-    [[], ['x[0] <= 2.5'], ['x[0] > 2.5']]
+    >>> rules(OptimalTreeClassifier(max_depth=1).fit([[1], [2], [3]], ["a", "a", "b"]).tree_, ["size"])
+    [[], ['size <= 2.5'], ['size > 2.5']]
     """
-    names, above = FeatureNames(model), parents(model.tree_)
-    return [_rule(model.tree_, names, above, node, sign) for node in range(model.tree_.node_count)]
+    above = parents(tree)
+    return [_rule(tree, names, above, node, sign) for node in range(tree.node_count)]
 
 
-def _rule(tree: Tree, names: FeatureNames, above: NDArray[np.intp], node: int, sign: str = "<=") -> list[str]:
+def _rule(tree: Tree, names: Sequence[str], above: NDArray[np.intp], node: int, sign: str = "<=") -> list[str]:
     path = []
     while node != 0:
         path.append((tree.split(above[node]), int(tree.left[above[node]]) == node))

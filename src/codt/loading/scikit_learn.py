@@ -1,8 +1,4 @@
-"""Estimators made from scikit-learn trees.
-
-scikit-learn rounds samples to 32-bit floats before it compares them; codt compares 64-bit floats. Thresholds are moved
-to where the two agree on every possible sample.
-"""
+"""Estimators made from scikit-learn trees."""
 
 from __future__ import annotations
 
@@ -16,8 +12,7 @@ from codt.estimators.regressor import OptimalTreeRegressor
 from codt.options.options import MAX_DEPTH
 from codt.problem.objectives import CRITERIA, Objective
 from codt.search.proof import settle
-from codt.tree.split import splits_of_sklearn
-from codt.tree.tree import LEAF, Tree
+from codt.tree.of_sklearn import tree_of_sklearn
 
 
 def _objective_of(model: Any) -> Objective:
@@ -66,7 +61,7 @@ def from_sklearn(model: Any) -> OptimalTreeClassifier | OptimalTreeRegressor:
     if classification and model.n_outputs_ != 1:
         raise ValueError(f"model={model!r} has {model.n_outputs_} outputs; expected one in classification.")
     objective = None if classification else _objective_of(model)
-    tree = _tree_from(model.tree_, objective, 1.0 if objective is None else objective.sklearn[model.criterion])
+    tree = tree_of_sklearn(model.tree_, objective, 1.0 if objective is None else objective.sklearn[model.criterion])
     depth = min(tree.depth, MAX_DEPTH)
     estimator: Any
     if objective is None:
@@ -90,46 +85,3 @@ def from_sklearn(model: Any) -> OptimalTreeClassifier | OptimalTreeRegressor:
     estimator.trace_ = np.array([[0.0, 0.0, 0.0, loss]])
     estimator.search_stats_ = {}
     return estimator  # type: ignore[no-any-return]
-
-
-def _tree_from(inner: Any, objective: Objective | None, unit: float) -> Tree:
-    """Return our tree; ``unit`` is impurity times weight where the loss is 1, ``objective`` is None for classes."""
-    classification = objective is None
-    weights = inner.weighted_n_node_samples
-    # One output of several classes, or several outputs of one number each.
-    values = inner.value[:, 0, :] if classification else inner.value[:, :, 0]
-    if classification:
-        # scikit-learn keeps shares. Where no weights were given, they come from whole numbers.
-        counts = values * weights[:, np.newaxis]
-        whole = np.rint(counts)
-        near = np.abs(counts - whole) <= 1e-9 * weights[:, np.newaxis]
-        values = whole if (weights == np.rint(weights)).all() and near.all() else counts
-        loss = values.sum(axis=1) - values.max(axis=1)
-    else:
-        loss = np.maximum(inner.impurity * weights * values.shape[1] / unit, 0.0)
-    order = _preorder(inner.children_left, inner.children_right)
-    place = np.empty(len(order) + 1, dtype=np.intp)
-    place[order] = np.arange(len(order))
-    place[LEAF] = LEAF  # the last entry, which index -1 finds
-    return Tree(
-        "classification" if classification else "regression",
-        **{name: column[order] for name, column in splits_of_sklearn(inner).items()},
-        left=place[inner.children_left[order]],
-        right=place[inner.children_right[order]],
-        n_samples=inner.n_node_samples[order],
-        loss=loss[order],
-        value=values[order],
-        weight=None if classification else weights[order],
-        objective=objective,
-    )
-
-
-def _preorder(left: Any, right: Any) -> list[int]:
-    """Return the nodes in preorder, as our trees keep them; scikit-learn's are in the order of growth."""
-    order, pending = [], [0]
-    while pending:
-        node = pending.pop()
-        order.append(node)
-        if left[node] != LEAF:
-            pending += [int(right[node]), int(left[node])]
-    return order

@@ -186,7 +186,13 @@ class Problem:
         return exact_sum(self.objective.losses(self.held(rows), predicted))
 
 
-def prepare_problem(task: Task, X: Floats, y: ArrayLike, importance: Importance | None = None) -> Problem:
+def prepare_problem(
+    task: Task,
+    X: Floats,
+    y: ArrayLike,
+    importance: Importance | None = None,
+    known_classes: NDArray[Any] | None = None,
+) -> Problem:
     """Check targets, weights and costs, and bring them into the form that the core takes.
 
     Parameters
@@ -199,6 +205,8 @@ def prepare_problem(task: Task, X: Floats, y: ArrayLike, importance: Importance 
         The targets.
     importance : Importance, optional
         What the samples count.
+    known_classes : ndarray, optional
+        The classes of a tree that is fitted already. ``y`` may hold fewer, but no others.
 
     Examples
     --------
@@ -210,6 +218,8 @@ def prepare_problem(task: Task, X: Floats, y: ArrayLike, importance: Importance 
     importance = importance or Importance()
     if task == "classification":
         targets, classes = check_labels(y, X)
+        if known_classes is not None:
+            targets, classes = _known_codes(targets, classes, known_classes), known_classes
     else:
         targets, classes = check_targets(y, X), np.empty(0)
         for name in ("class_weight", "cost_matrix", "sample_costs"):
@@ -243,6 +253,17 @@ def prepare_problem(task: Task, X: Floats, y: ArrayLike, importance: Importance 
         if weights is not None:
             _check_weighted_errors(weights, targets, objective.power)
     return problem
+
+
+def _known_codes(codes: Floats, found: NDArray[Any], known: NDArray[Any]) -> Floats:
+    """Return codes of the classes that were found as codes of those that are known."""
+    # By Python's comparison, which is exact for numbers of different types.
+    places = {label: code for code, label in enumerate(known.tolist())}
+    labels = found.tolist()
+    unknown = [label for label in labels if label not in places]
+    if unknown:
+        raise ValueError(f"y holds {unknown[0]!r}; expected labels that are known from fitting: {known.tolist()!r}.")
+    return np.array([places[label] for label in labels], dtype=np.float64)[codes.astype(np.intp)]
 
 
 def _check_criterion(task: Task, criterion: str | None, targets: Floats) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -139,3 +140,24 @@ def decision_path(tree: Tree, leaves: NDArray[np.intp]) -> Any:
         ends.append(len(columns))
     paths = csr_matrix((np.ones(len(columns), dtype=np.int64), columns, ends), shape=(len(reached), tree.node_count))
     return paths[which]
+
+
+def rows_of_nodes(tree: Tree, leaves: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+    """Return the samples that pass every node, in ascending order.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    leaves : array of int
+        The leaf of every sample, as ``tree.apply`` gives it.
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeClassifier
+    >>> tree = OptimalTreeClassifier(max_depth=1).fit([[1], [2], [5]], [0, 0, 1]).tree_
+    >>> [rows.tolist() for rows in rows_of_nodes(tree, tree.apply([[6], [1], [5]]))]
+    [[0, 1, 2], [1], [0, 2]]
+    """
+    passed = decision_path(tree, leaves).tocsc()
+    return [passed.indices[start:end].astype(np.intp) for start, end in pairwise(passed.indptr)]

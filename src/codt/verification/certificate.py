@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -109,7 +109,8 @@ def verify(
     everything fits
     """
     tree = model.tree_
-    problem = _problem(model, check_features(X), y, sample_weight, sample_costs)
+    importance = model._importance(sample_weight, sample_costs)
+    problem = prepare_problem(model._task, check_features(X), y, importance, getattr(model, "classes_", None))
     leaves, depth = route(tree, problem.samples)
     loss = math.fsum(problem.leaf(np.flatnonzero(leaves == leaf)).loss for leaf in np.unique(leaves))
     n_splits = int((tree.feature != LEAF).sum())
@@ -151,26 +152,6 @@ def verify(
         optimum=optimum,
         problems=tuple(problems),
     )
-
-
-def _problem(
-    model: BaseOptimalTree,
-    samples: Floats,
-    y: ArrayLike,
-    sample_weight: ArrayLike | None,
-    sample_costs: ArrayLike | None,
-) -> Problem:
-    problem = prepare_problem(model._task, samples, y, model._importance(sample_weight, sample_costs))
-    if model._task == "regression":
-        return problem
-    classes = model.classes_
-    # By Python's comparison, which is exact for numbers of different types.
-    known = {label: code for code, label in enumerate(classes.tolist())}
-    unknown = [label for label in problem.classes.tolist() if label not in known]
-    if unknown:
-        raise ValueError(f"y holds {unknown[0]!r}; expected labels that are known from fitting: {classes.tolist()!r}.")
-    codes = np.array([known[label] for label in problem.classes.tolist()], dtype=np.float64)
-    return replace(problem, targets=codes[problem.targets.astype(np.intp)], classes=classes)
 
 
 def _weight(problem: Problem, rows: NDArray[np.bool_]) -> float:
