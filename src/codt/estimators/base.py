@@ -210,6 +210,11 @@ class BaseOptimalTree(FittedTree):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "tree_")
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     def _summary(self) -> str:
         return (
             f"[{type(self).__name__}] {self.status_}: objective {self.objective_:g},"

@@ -16,6 +16,7 @@ from codt import _core
 from codt.input_checks.arrays import Floats, check_features
 from codt.input_checks.numbers import as_float, shown
 from codt.input_checks.precision import refuse_inseparable_values
+from codt.input_checks.sparse import dense
 from codt.options.limits import count_threads, memory_in_bytes, seconds_allowed
 from codt.options.options import (
     RUN_OPTIONS,
@@ -73,8 +74,8 @@ class Search:
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
-        The samples; numbers, without NaN or infinity.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The samples; numbers, without NaN or infinity. A sparse matrix is made dense.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         The labels (numbers or strings), or the numbers to predict; those can be several for each sample.
     task : {"classification", "regression"}
@@ -150,6 +151,7 @@ class Search:
             if name not in PARAMETERS:
                 raise TypeError(f"Search() got an unexpected keyword argument {name!r}")
         check_parameters([PARAMETERS[name] for name in parameters], parameters, "Search")
+        X = dense(X)
         self.given_samples = check_features(X)
         self.task: Task = task
         importance = Importance(sample_weight, class_weight, cost_matrix, sample_costs, criterion, parameters)
