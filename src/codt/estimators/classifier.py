@@ -13,10 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from codt.estimators.base import BaseOptimalTree
 from codt.input_checks.arrays import Floats
+from codt.options.counterparts import explains_parameters
 from codt.options.options import ESTIMATOR_OPTIONS, Task, document_options
 from codt.problem.problem import ClassWeight, Importance
 
 
+@explains_parameters
 @document_options(*ESTIMATOR_OPTIONS)
 @dataclass(kw_only=True, eq=False, repr=False)
 class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):

@@ -17,6 +17,7 @@ from codt.input_checks.arrays import Floats, check_features
 from codt.input_checks.numbers import as_float, shown
 from codt.input_checks.precision import refuse_inseparable_values
 from codt.input_checks.sparse import dense
+from codt.options.counterparts import unknown_parameter
 from codt.options.limits import count_threads, memory_in_bytes, seconds_allowed
 from codt.options.options import (
     RUN_OPTIONS,
@@ -149,7 +150,7 @@ class Search:
         check_options(_CONSTRUCTOR_CONSTRAINTS, values, "Search")
         for name in parameters:
             if name not in PARAMETERS:
-                raise TypeError(f"Search() got an unexpected keyword argument {name!r}")
+                raise TypeError(unknown_parameter(name, [*values, *PARAMETERS], "Search()"))
         check_parameters([PARAMETERS[name] for name in parameters], parameters, "Search")
         X = dense(X)
         self.given_samples = check_features(X)
