@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from keyword import iskeyword
 from typing import Any
 
@@ -14,12 +15,19 @@ from codt.tree.tree import LEAF
 MOST_LEVELS = 90
 
 
-def to_python(model: Any, function_name: str = "predict") -> str:
+def to_python(
+    model: Any,
+    function_name: str = "predict",
+    *,
+    feature_names: Sequence[str] | None = None,
+    class_names: Sequence[object] | None = None,
+) -> str:
     """Write the tree as the source of a Python function that needs no library.
 
     The function takes one sample, a sequence of numbers in the order of the features, and returns the label or number
     that the tree predicts for it. The estimator itself compares 64-bit floats; this function compares whole numbers
-    beyond 2**53, which they cannot hold, without rounding them.
+    beyond 2**53, which they cannot hold, without rounding them. Thresholds keep all of their digits, so that the
+    function predicts what the estimator does; there is no ``decimals`` to round them.
 
     Parameters
     ----------
@@ -27,6 +35,11 @@ def to_python(model: Any, function_name: str = "predict") -> str:
         A fitted estimator.
     function_name : str, default="predict"
         The name of the function.
+    feature_names : sequence of str, optional
+        What the features are called, one name for each; by default the names of the data frame that the estimator was
+        fitted to.
+    class_names : sequence, optional
+        What to return for the classes, in the order of ``classes_``; by default their labels. Not used in regression.
 
     Examples
     --------
@@ -46,8 +59,8 @@ def to_python(model: Any, function_name: str = "predict") -> str:
     tree = model.tree_
     if tree.depth > MOST_LEVELS:
         raise ValueError(f"to_python: the tree's depth is {tree.depth}; Python allows for {MOST_LEVELS}.")
-    names = FeatureNames(model)
-    results = [_literal(result) for result in predictions(model)]
+    names = FeatureNames(model, feature_names, tell_apart=True)
+    results = [_literal(result) for result in predictions(model, class_names)]
     used = sorted({int(feature) for feature in tree.feature if feature != LEAF})
     # repr keeps whatever a name holds, such as the end of a line, inside the comment.
     legend = ", ".join(f"{feature} {names[feature]!r}" for feature in used) or "not looked at"

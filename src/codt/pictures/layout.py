@@ -7,15 +7,16 @@ of one level are then at least one slot apart, so that boxes narrower than a slo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from codt.export.naming import FeatureNames, predictions
+from codt.export.naming import FeatureNames, class_labels, predictions, shown_prediction
 from codt.input_checks.arrays import Floats
 from codt.input_checks.names import printable
+from codt.input_checks.numbers import check_decimals
 from codt.tree.measures import parents
 from codt.tree.tree import LEAF, Tree
 
@@ -87,7 +88,12 @@ class Placed:
     facts: tuple[str, str]
 
 
-def place(model: Any) -> list[Placed]:
+def place(
+    model: Any,
+    feature_names: Sequence[str] | None = None,
+    names_of_classes: Sequence[object] | None = None,
+    decimals: int | None = None,
+) -> list[Placed]:
     """Return the nodes of a fitted estimator's tree with their places and texts, in the order of the tree.
 
     Examples
@@ -98,7 +104,7 @@ def place(model: Any) -> list[Placed]:
     [(0.5, 0, 'x[0]'), (0.0, 1, 'a'), (1.0, 1, 'b')]
     """
     tree: Tree = model.tree_
-    names, results = FeatureNames(model), prediction_texts(model)
+    names, results = FeatureNames(model, feature_names), prediction_texts(model, names_of_classes, decimals)
     across = np.zeros(tree.node_count)
     leaves = np.flatnonzero(tree.feature == LEAF)
     across[leaves] = np.arange(len(leaves))
@@ -118,14 +124,16 @@ def place(model: Any) -> list[Placed]:
                 is_leaf=node.is_leaf,
                 is_left=above >= 0 and int(tree.left[above]) == node.index,
                 title=results[node.index] if node.is_leaf else printable(names[node.feature]),
-                test="" if node.split is None else node.split.side(left=True, sign="≤"),
+                test="" if node.split is None else node.split.side(left=True, sign="≤", decimals=decimals),
                 facts=(f"n = {node.n_samples}", f"loss {node.loss:.4g}"),
             )
         )
     return placed
 
 
-def prediction_texts(model: Any) -> list[str]:
+def prediction_texts(
+    model: Any, names_of_classes: Sequence[object] | None = None, decimals: int | None = None
+) -> list[str]:
     """Return what every node predicts, were it a leaf, as it is shown.
 
     Examples
@@ -134,16 +142,11 @@ def prediction_texts(model: Any) -> list[str]:
     >>> prediction_texts(OptimalTreeRegressor(max_depth=0).fit([[1], [2], [3]], [0.0, 0.0, 1.0]))
     ['0.333333']
     """
-    return [_shown(result) for result in predictions(model)]
+    results = predictions(model, names_of_classes)
+    return [printable(shown_prediction(result, check_decimals(decimals))) for result in results]
 
 
-def _shown(result: object) -> str:
-    if isinstance(result, list):
-        return ", ".join(map(_shown, result))
-    return f"{result:.6g}" if isinstance(result, float) else printable(str(result))
-
-
-def class_names(model: Any) -> list[str]:
+def class_names(model: Any, given: Sequence[object] | None = None) -> list[str]:
     """Return what the classes are called in a legend; in regression there are none.
 
     Examples
@@ -152,7 +155,7 @@ def class_names(model: Any) -> list[str]:
     >>> class_names(OptimalTreeClassifier(max_depth=0).fit([[1], [2]], ["a", "b"]))
     ['a', 'b']
     """
-    return [printable(str(name)) for name in getattr(model, "classes_", ())]
+    return [printable(str(name)) for name in class_labels(model, given)]
 
 
 def listed_classes(names: list[str]) -> tuple[list[str], str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -11,7 +12,6 @@ from codt.input_checks.names import unknown_name
 from codt.pictures.layout import (
     Placed,
     box_lines,
-    class_names,
     colour,
     fit_text,
     legend_columns,
@@ -20,6 +20,9 @@ from codt.pictures.layout import (
     place,
     shares,
     spreads,
+)
+from codt.pictures.layout import (
+    class_names as listed_names,
 )
 from codt.search.proof import gap_in_words
 
@@ -30,7 +33,14 @@ LEGEND_COLUMN = 1.9
 FONT_POINTS = 9.0
 
 
-def plot_tree(model: Any, ax: Any = None) -> Any:
+def plot_tree(
+    model: Any,
+    ax: Any = None,
+    *,
+    feature_names: Sequence[str] | None = None,
+    class_names: Sequence[object] | None = None,
+    decimals: int | None = None,
+) -> Any:
     """Draw a fitted tree with matplotlib, with the distribution of the classes or of the targets in every node.
 
     In classification the bar of a node shows the shares of the classes; in regression the band reaches from the
@@ -43,6 +53,13 @@ def plot_tree(model: Any, ax: Any = None) -> Any:
         A fitted estimator.
     ax : matplotlib Axes, optional
         Where to draw; text is made as small as it has to be. By default a new figure that is large enough.
+    feature_names : sequence of str, optional
+        What to call the features; by default the names of the data frame that the estimator was fitted to.
+    class_names : sequence, optional
+        What to call the classes, in the order of ``classes_``; by default their labels. Not used in regression.
+    decimals : int, optional
+        How many decimals thresholds and predicted numbers are shown with. By default thresholds have as many digits as
+        they need to separate the training values.
 
     Returns
     -------
@@ -59,12 +76,12 @@ def plot_tree(model: Any, ax: Any = None) -> Any:
     """
     check_is_fitted(model)
     plt = _pyplot("plot_tree")
-    nodes = place(model)
+    nodes = place(model, feature_names, class_names, decimals)
     wide = SLOT * max(1, model.tree_.n_leaves)
     # The bar is as tall as a line.
     box_tall = 0.24 + LINE * most_lines(nodes, BOX - ROOM, _inches)
     tall = model.tree_.depth * (box_tall + GAP) + box_tall + 0.1
-    names = class_names(model)
+    names = listed_names(model, class_names)
     listed, more = listed_classes(names)
     columns, step = legend_columns(listed, wide, LEGEND_COLUMN, lambda name: _inches(name) + 0.35)
     rows = -(-(len(listed) + bool(more)) // columns)

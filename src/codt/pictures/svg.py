@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
@@ -11,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from codt.pictures.layout import (
     Placed,
     box_lines,
-    class_names,
     colour,
     fit_text,
     legend_columns,
@@ -20,6 +20,9 @@ from codt.pictures.layout import (
     place,
     shares,
     spreads,
+)
+from codt.pictures.layout import (
+    class_names as listed_names,
 )
 
 # Pixels.
@@ -30,7 +33,13 @@ INNER = BOX - 14  # what is left for text and bars
 LEGEND_COLUMN = 180
 
 
-def tree_svg(model: Any) -> str:
+def tree_svg(
+    model: Any,
+    *,
+    feature_names: Sequence[str] | None = None,
+    class_names: Sequence[object] | None = None,
+    decimals: int | None = None,
+) -> str:
     """Draw the tree as SVG, with the distribution of the classes or of the targets in every node.
 
     In classification the bar of a node shows the shares of the classes; in regression the band reaches from the
@@ -41,6 +50,13 @@ def tree_svg(model: Any) -> str:
     ----------
     model : OptimalTreeClassifier or OptimalTreeRegressor
         A fitted estimator.
+    feature_names : sequence of str, optional
+        What to call the features; by default the names of the data frame that the estimator was fitted to.
+    class_names : sequence, optional
+        What to call the classes, in the order of ``classes_``; by default their labels. Not used in regression.
+    decimals : int, optional
+        How many decimals thresholds and predicted numbers are shown with. By default thresholds have as many digits as
+        they need to separate the training values.
 
     Examples
     --------
@@ -49,12 +65,12 @@ def tree_svg(model: Any) -> str:
     True
     """
     check_is_fitted(model)
-    nodes = place(model)
+    nodes = place(model, feature_names, class_names, decimals)
     by_index = {node.index: node for node in nodes}
     wide = round(2 * MARGIN + max(1, model.tree_.n_leaves) * SLOT)
     box_tall = BAR_ROOM + LINE * most_lines(nodes, INNER, text_width)
     tall = 2 * MARGIN + model.tree_.depth * (box_tall + GAP) + box_tall
-    legend, legend_tall = _legend(class_names(model), wide, tall)
+    legend, legend_tall = _legend(listed_names(model, class_names), wide, tall)
     wide = max(wide, LEGEND_COLUMN + 2 * MARGIN if legend else 0)
     bars = _class_bars(model) if model.tree_.task == "classification" else _spread_bars(model)
     parts = [

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from codt.input_checks.arrays import Floats, check_features
 from codt.input_checks.names import printable
+from codt.input_checks.numbers import check_decimals, in_decimals
 from codt.options.options import Task
 from codt.problem.objectives import Objective, guess_objective
 from codt.tree.split import GAP_COLUMNS, TEST_COLUMNS, Split, check_width, goes_left
@@ -271,6 +272,7 @@ class Tree:
         self,
         feature_names: Sequence[str] | None = None,
         class_names: Sequence[object] | None = None,
+        decimals: int | None = None,
     ) -> str:
         """Draw the tree as text.
 
@@ -280,7 +282,11 @@ class Tree:
             What to call the features instead of ``x[0]``, ``x[1]``, ...
         class_names : sequence, optional
             What to call the classes instead of 0, 1, ...; not used in regression.
+        decimals : int, optional
+            How many decimals thresholds and predicted numbers are shown with. By default thresholds have as many
+            digits as they need to separate the training values, predicted numbers six.
         """
+        decimals = check_decimals(decimals)
         if feature_names is not None:
             check_width(self, len(feature_names), f"feature_names holds {len(feature_names)} names")
         if class_names is not None and len(class_names) < self.value.shape[1]:
@@ -292,9 +298,9 @@ class Tree:
         def describe(node: Node) -> str:
             if node.split is not None:
                 name = f"x[{node.feature}]" if feature_names is None else printable(str(feature_names[node.feature]))
-                return node.split.words(name)
+                return node.split.words(name, decimals=decimals)
             if self.task == "regression":
-                prediction = ", ".join(f"{mean:.6g}" for mean in node.value)
+                prediction = ", ".join(in_decimals(mean, decimals) for mean in node.value)
             else:
                 prediction = printable(str(node.label if class_names is None else class_names[node.label]))
             return f"{prediction} (n={node.n_samples}, loss={node.loss:.6g})"
