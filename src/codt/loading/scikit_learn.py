@@ -1,35 +1,16 @@
-"""Estimators made from scikit-learn trees.
-
-scikit-learn rounds samples to 32-bit floats before it compares them; codt compares 64-bit floats. Thresholds are moved
-to where the two agree on every possible sample.
-"""
+"""Estimators made from scikit-learn trees."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from codt.estimators.classifier import OptimalTreeClassifier
 from codt.estimators.regressor import OptimalTreeRegressor
 from codt.options.options import MAX_DEPTH
-from codt.problem.objectives import CRITERIA, Objective
 from codt.search.proof import settle
-from codt.tree.split import splits_of_sklearn
-from codt.tree.tree import LEAF, Tree
-
-
-def _objective_of(model: Any) -> Objective:
-    """Return the objective of a scikit-learn regression tree."""
-    known = CRITERIA["regression"]
-    for objective in known.values():
-        if model.criterion in objective.sklearn and (model.n_outputs_ == 1 or objective.several_targets):
-            return objective
-    wanted = [f"{name!r}{'' if row.several_targets else ' with one output'}" for name, row in known.items()]
-    raise ValueError(
-        f"model={model!r}: criterion={model.criterion!r}, {model.n_outputs_} outputs; expected {' or '.join(wanted)}."
-    )
+from codt.tree.of_sklearn import is_sklearn_tree, tree_of_sklearn
 
 
 def from_sklearn(model: Any) -> OptimalTreeClassifier | OptimalTreeRegressor:
@@ -57,23 +38,17 @@ def from_sklearn(model: Any) -> OptimalTreeClassifier | OptimalTreeRegressor:
     >>> model.predict([[3], [4]]).tolist(), model.loss_
     (['a', 'b'], 0)
     """
-    from sklearn.tree import BaseDecisionTree  # noqa: PLC0415 - slow to import
-
-    if not isinstance(model, BaseDecisionTree):
+    if not is_sklearn_tree(model):
         raise TypeError(f"model={model!r}: expected a decision tree of scikit-learn.")
-    check_is_fitted(model)
-    classification = hasattr(model, "classes_")
-    if classification and model.n_outputs_ != 1:
-        raise ValueError(f"model={model!r} has {model.n_outputs_} outputs; expected one in classification.")
-    objective = None if classification else _objective_of(model)
-    tree = _tree_from(model.tree_, objective, 1.0 if objective is None else objective.sklearn[model.criterion])
+    tree = tree_of_sklearn(model)
+    classification = tree.task == "classification"
     depth = min(tree.depth, MAX_DEPTH)
     estimator: Any
-    if objective is None:
+    if classification:
         estimator = OptimalTreeClassifier(max_depth=depth)
     else:
-        parameters: dict[str, Any] = dict(objective.parameters)
-        estimator = OptimalTreeRegressor(max_depth=depth, criterion=objective.criterion, **parameters)
+        parameters: dict[str, Any] = dict(tree.objective.parameters)
+        estimator = OptimalTreeRegressor(max_depth=depth, criterion=tree.objective.criterion, **parameters)
     estimator.tree_ = tree
     estimator.n_features_in_ = int(model.n_features_in_)
     if hasattr(model, "feature_names_in_"):
@@ -89,46 +64,3 @@ def from_sklearn(model: Any) -> OptimalTreeClassifier | OptimalTreeRegressor:
     estimator.trace_ = np.array([[0.0, 0.0, 0.0, loss]])
     estimator.search_stats_ = {}
     return estimator  # type: ignore[no-any-return]
-
-
-def _tree_from(inner: Any, objective: Objective | None, unit: float) -> Tree:
-    """Return our tree; ``unit`` is impurity times weight where the loss is 1, ``objective`` is None for classes."""
-    classification = objective is None
-    weights = inner.weighted_n_node_samples
-    # One output of several classes, or several outputs of one number each.
-    values = inner.value[:, 0, :] if classification else inner.value[:, :, 0]
-    if classification:
-        # scikit-learn keeps shares. Where no weights were given, they come from whole numbers.
-        counts = values * weights[:, np.newaxis]
-        whole = np.rint(counts)
-        near = np.abs(counts - whole) <= 1e-9 * weights[:, np.newaxis]
-        values = whole if (weights == np.rint(weights)).all() and near.all() else counts
-        loss = values.sum(axis=1) - values.max(axis=1)
-    else:
-        loss = np.maximum(inner.impurity * weights * values.shape[1] / unit, 0.0)
-    order = _preorder(inner.children_left, inner.children_right)
-    place = np.empty(len(order) + 1, dtype=np.intp)
-    place[order] = np.arange(len(order))
-    place[LEAF] = LEAF  # the last entry, which index -1 finds
-    return Tree(
-        "classification" if classification else "regression",
-        **{name: column[order] for name, column in splits_of_sklearn(inner).items()},
-        left=place[inner.children_left[order]],
-        right=place[inner.children_right[order]],
-        n_samples=inner.n_node_samples[order],
-        loss=loss[order],
-        value=values[order],
-        weight=None if classification else weights[order],
-        objective=objective,
-    )
-
-
-def _preorder(left: Any, right: Any) -> list[int]:
-    """Return the nodes in preorder, as our trees keep them; scikit-learn's are in the order of growth."""
-    order, pending = [], [0]
-    while pending:
-        node = pending.pop()
-        order.append(node)
-        if left[node] != LEAF:
-            pending += [int(right[node]), int(left[node])]
-    return order

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from sklearn.utils.validation import check_is_fitted
-
+from codt.pictures.fills import fills, heights
 from codt.pictures.layout import (
     Placed,
     box_lines,
@@ -16,14 +15,13 @@ from codt.pictures.layout import (
     fit_text,
     legend_columns,
     listed_classes,
-    most_lines,
     place,
     shares,
     spreads,
 )
-from codt.pictures.layout import (
-    class_names as listed_names,
-)
+from codt.pictures.layout import class_names as names_of_classes
+from codt.tree.holder import find_tree
+from codt.tree.tree import Tree
 
 # Pixels.
 SLOT, BOX, GAP, MARGIN = 152, 140, 40, 10
@@ -44,12 +42,13 @@ def tree_svg(
 
     In classification the bar of a node shows the shares of the classes; in regression the band reaches from the
     mean by one standard deviation to both sides (with absolute errors, from the median by their mean), on one scale for
-    all nodes.
+    all nodes. A tree that predicts several numbers has a column for each, from its smallest value in a leaf to its
+    largest. Leaves have the colour of their class, or are the darker the more they predict.
 
     Parameters
     ----------
     model : OptimalTreeClassifier or OptimalTreeRegressor
-        A fitted estimator.
+        A fitted estimator; or a fitted pipeline that ends in one, or a fitted decision tree of scikit-learn.
     feature_names : sequence of str, optional
         What to call the features; by default the names of the data frame that the estimator was fitted to.
     class_names : sequence, optional
@@ -64,23 +63,22 @@ def tree_svg(
     >>> tree_svg(OptimalTreeClassifier(max_depth=1).fit([[1], [2]], ["<a>", "b"])).count("&lt;a&gt;") > 0
     True
     """
-    check_is_fitted(model)
-    nodes = place(model, feature_names, class_names, decimals)
-    by_index = {node.index: node for node in nodes}
-    wide = round(2 * MARGIN + max(1, model.tree_.n_leaves) * SLOT)
-    box_tall = BAR_ROOM + LINE * most_lines(nodes, INNER, text_width)
-    tall = 2 * MARGIN + model.tree_.depth * (box_tall + GAP) + box_tall
-    legend, legend_tall = _legend(listed_names(model, class_names), wide, tall)
+    holder = find_tree(model, "tree_svg")
+    tree = holder.tree_
+    nodes = place(holder, holder.feature_names(feature_names), class_names, decimals)
+    wide = round(2 * MARGIN + tree.n_leaves * SLOT)
+    box_tall = BAR_ROOM + LINE * max(len(box_lines(node, INNER, text_width)) for node in nodes)
+    tall = 2 * MARGIN + tree.depth * (box_tall + GAP) + box_tall
+    legend, legend_tall = _legend(names_of_classes(holder, class_names), wide, tall)
     wide = max(wide, LEGEND_COLUMN + 2 * MARGIN if legend else 0)
-    bars = _class_bars(model) if model.tree_.task == "classification" else _spread_bars(model)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{tall + legend_tall}"'
         f' viewBox="0 0 {wide} {tall + legend_tall}" font-family="Helvetica, Arial, sans-serif" font-size="{FONT}"'
         ' class="codt-tree" role="img" aria-label="decision tree">',
         f'<rect width="{wide}" height="{tall + legend_tall}" fill="#ffffff"/>',
     ]
-    parts += [_edge(by_index[node.parent], node, box_tall) for node in nodes if node.parent >= 0]
-    parts += [_box(node, bars[node.index], box_tall) for node in nodes]
+    parts += [_edge(nodes[node.parent], node, box_tall) for node in nodes if node.parent >= 0]
+    parts += [_box(*drawn, box_tall) for drawn in zip(nodes, _bars(tree), fills(tree), strict=True)]
     return "\n".join([*parts, *legend, "</svg>"])
 
 
@@ -126,7 +124,7 @@ def _edge(parent: Placed, node: Placed, tall: int) -> str:
     )
 
 
-def _box(node: Placed, bar: str, tall: int) -> str:
+def _box(node: Placed, bar: str, fill: str, tall: int) -> str:
     left, top = _centre(node) - BOX / 2, _top(node, tall)
     texts = "".join(
         f'<text x="{BOX / 2:g}" y="{LINE * (row + 1) + 2}" text-anchor="middle"'
@@ -134,7 +132,6 @@ def _box(node: Placed, bar: str, tall: int) -> str:
         for row, (line, bold) in enumerate(box_lines(node, INNER, text_width))
     )
     full = f"{node.title} {node.test}".strip() + f"\nnode {node.index}: {', '.join(node.facts)}"
-    fill = "#eef6ef" if node.is_leaf else "#f4f6fa"
     return (
         f'<g transform="translate({left:g} {top:g})" class="node"><title>{escape(full)}</title>'
         f'<rect width="{BOX}" height="{tall}" rx="7" fill="{fill}" stroke="#9aa4b2"/>{texts}'
@@ -142,9 +139,16 @@ def _box(node: Placed, bar: str, tall: int) -> str:
     )
 
 
-def _class_bars(model: Any) -> list[str]:
+def _bars(tree: Tree) -> list[str]:
+    """Return the bars of all nodes; empty ones if there is nothing to show."""
+    if tree.task == "classification":
+        return _class_bars(tree)
+    return _spread_bars(tree) if tree.value.shape[1] == 1 else _columns(tree)
+
+
+def _class_bars(tree: Tree) -> list[str]:
     bars = []
-    for row in shares(model.tree_):
+    for row in shares(tree):
         start, parts = 0.0, []
         for index, share in enumerate(row):
             if share > 0:
@@ -156,12 +160,25 @@ def _class_bars(model: Any) -> list[str]:
     return bars
 
 
-def _spread_bars(model: Any) -> list[str]:
-    scaled = spreads(model.tree_)
-    if scaled is None:
-        return [""] * model.tree_.node_count
+def _columns(tree: Tree) -> list[str]:
+    step = INNER / tree.value.shape[1]
     return [
-        f'<rect y="5" width="{INNER}" height="1" fill="#c4cbd6"/>'
+        f'<rect y="11" width="{INNER}" height="1" fill="#c4cbd6"/>'
+        + "".join(
+            f'<rect x="{(index + 0.1) * step:.2f}" y="{10 - 12 * height:.2f}" width="{0.8 * step:.2f}"'
+            f' height="{1 + 12 * height:.2f}" fill="{colour(index)}"/>'
+            for index, height in enumerate(row)
+        )
+        for row in heights(tree)
+    ]
+
+
+def _spread_bars(tree: Tree) -> list[str]:
+    scaled = spreads(tree)
+    if scaled is None:
+        return [""] * tree.node_count
+    return [
+        f'<rect width="{INNER}" height="11" fill="#ffffff"/>'  # leaves may be as blue as the band
         f'<rect x="{low * INNER:.2f}" y="1" width="{max((high - low) * INNER, 1):.2f}" height="9" fill="#9cc3e0"/>'
         f'<rect x="{min(mean * INNER, INNER - 2):.2f}" width="2" height="11" fill="#0072b2"/>'
         for low, mean, high in scaled
