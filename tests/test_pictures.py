@@ -17,7 +17,7 @@ import codt
 from codt import OptimalTreeClassifier, OptimalTreeRegressor
 from codt.pictures.fills import heights
 from codt.pictures.layout import colour, fit_text, place, shares, short_number, spreads
-from codt.pictures.svg import BOX, INNER, SLOT, text_width
+from codt.pictures.placing import BOX, PADDING, SLOT, text_width
 
 LONG = [
     "mean_radius_of_the_nucleus_in_micrometres_as_measured",
@@ -81,15 +81,15 @@ def test_the_svg_shows_every_node_and_escapes_every_name(model: Any) -> None:
     boxes = [group for group in root if group.get("class") == "node"]
     assert len(boxes) == model.tree_.node_count
     corners = []
-    (tall,) = {float(box.findall("{*}rect")[0].get("height", "")) for box in boxes}
     for box in boxes:
         left, top = map(float, box.get("transform", "")[len("translate(") : -1].split())
-        corners.append((left, top))
+        tall = float(box.findall("{*}rect")[0].get("height", ""))
+        corners.append((left, top, tall))
         for text in box.findall("{*}text"):
-            assert text_width(text.text or "") <= INNER < BOX
+            assert text_width(text.text or "") <= BOX - PADDING
             assert float(text.get("y", "")) < tall - 18
-    for (x1, y1), (x2, y2) in combinations(corners, 2):
-        assert abs(x1 - x2) >= SLOT or abs(y1 - y2) > tall
+    for (x1, y1, tall), (x2, y2, _) in combinations(corners, 2):
+        assert abs(x1 - x2) >= SLOT or y2 - y1 > tall or y1 > y2
     titles = " ".join(title.text or "" for title in root.iter("{http://www.w3.org/2000/svg}title"))
     assert all(LONG[feature] in titles for feature in model.tree_.feature if feature >= 0)
 
