@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import sqlite3
 from typing import Any
 
@@ -132,3 +133,40 @@ def test_names_reach_a_tree_at_the_end_of_a_pipeline() -> None:
     assert "kind__colour_red <= 0.5" in pipe[-1].export_text(feature_names=pipe[:-1].get_feature_names_out())
     named = pipe.set_output(transform="pandas").fit(X, y)
     assert "kind__colour_red <= 0.5" in named[-1].export_text()
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_search_keeps_the_names_of_a_frame(library: str) -> None:
+    frames = pytest.importorskip(library)
+    data = load_iris()
+    X = frames.DataFrame(dict(zip(FEATURES, data.data.T, strict=True)))
+    search = codt.Search(X, data.target_names[data.target], task="classification", max_depth=2)
+    search.run()
+    assert list(search.feature_names) == FEATURES
+    tree = search.incumbent
+    model = OptimalTreeClassifier(max_depth=2).fit(X, data.target_names[data.target])
+    assert str(tree) == str(model.tree_) == model.export_text()
+    assert "petal" in str(tree)
+    assert "setosa" in str(tree)
+    bare = codt.Search(data.data, data.target, task="classification", max_depth=2)
+    bare.run()
+    assert bare.feature_names is None
+    assert bare.incumbent == tree  # names do not make a difference
+    assert "x[" in str(bare.incumbent)
+    assert str(pickle.loads(pickle.dumps(tree))) == str(tree)
+    assert "x[" in tree.to_text(feature_names=["x[0]", "x[1]", "x[2]", "x[3]"])
+
+
+def test_exported_python_without_names_takes_rows_by_number(iris: Any) -> None:
+    pandas = pytest.importorskip("pandas")
+    X, _ = load_iris(return_X_y=True)
+    scope: dict[str, Any] = {}
+    source = iris.to_python()
+    assert "hasattr" not in source
+    exec(source, scope)
+    expected = iris.predict(X).tolist()
+    assert [scope["predict"](row) for row in X.tolist()] == expected
+    assert [scope["predict"](row) for _, row in pandas.DataFrame(X).iterrows()] == expected
+    exec(iris.to_python("named", feature_names=FEATURES), scope)
+    with pytest.raises(KeyError, match="petal"):
+        scope["named"]({"sepal width": 1.0})

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import _get_feature_names
 
 from codt import _core
 from codt.input_checks.arrays import Floats, check_features
@@ -98,6 +99,8 @@ class Search:
         Samples, targets, weights and costs as the search sees them.
     classes : ndarray
         The labels in the order of their codes; empty in regression.
+    feature_names : ndarray of str or None
+        The names of the features, if ``X`` is a data frame with names; :attr:`incumbent` shows them.
     penalty : float
         The absolute penalty for every branching node.
 
@@ -152,6 +155,7 @@ class Search:
             if name not in PARAMETERS:
                 raise TypeError(unknown_parameter(name, [*values, *PARAMETERS], "Search()"))
         check_parameters([PARAMETERS[name] for name in parameters], parameters, "Search")
+        self.feature_names = _get_feature_names(X)
         X = dense(X)
         self.given_samples = check_features(X)
         self.task: Task = task
@@ -366,6 +370,8 @@ class Search:
     def incumbent(self) -> Tree:
         """The best tree found so far."""
         arrays: dict[str, Any] = {**self._core.tree(), "task": self.task, "objective": self.problem.objective}
+        arrays["feature_names"] = self.feature_names
+        arrays["class_names"] = self.classes if self.task == "classification" else None
         weights = self.problem.weights
         if self.task == "regression" and weights is not None:
             # The core returns means, without the weights behind them.

@@ -115,6 +115,8 @@ class Tree:
     objective : Objective, optional
         What the tree was fitted to: the meaning of ``loss``. By default what agrees with the losses in classification,
         and the squared error in regression.
+    feature_names, class_names : sequence, optional
+        What features and classes are called where the tree is printed. Trees that differ only in them are equal.
 
     Examples
     --------
@@ -130,7 +132,7 @@ class Tree:
     [2, 1]
     """
 
-    __slots__ = ("_depths", "objective", "task", *_COLUMNS)
+    __slots__ = ("_depths", "class_names", "feature_names", "objective", "task", *_COLUMNS)
 
     task: Task
     feature: NDArray[np.int32]
@@ -145,6 +147,8 @@ class Tree:
     above: Floats
     weight: Floats
     objective: Objective
+    feature_names: Sequence[str] | None
+    class_names: Sequence[object] | None
     _depths: NDArray[np.int64]
 
     def __init__(
@@ -162,6 +166,8 @@ class Tree:
         above: ArrayLike | None = None,
         weight: ArrayLike | None = None,
         objective: Objective | None = None,
+        feature_names: Sequence[str] | None = None,
+        class_names: Sequence[object] | None = None,
     ) -> None:
         unknown = np.full(np.shape(feature), np.nan)
         below, above = (unknown if gap is None else gap for gap in (below, above))
@@ -175,6 +181,8 @@ class Tree:
         for (name, dtype), data in zip(_COLUMNS.items(), given, strict=True):
             object.__setattr__(self, name, _frozen(np.array(data, dtype=dtype)))
         object.__setattr__(self, "objective", objective or guess_objective(self))
+        object.__setattr__(self, "feature_names", feature_names)
+        object.__setattr__(self, "class_names", class_names)
         object.__setattr__(self, "_depths", _frozen(_depths(self.left, self.right)))
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -257,7 +265,7 @@ class Tree:
         return hash((self.objective, self.feature.tobytes(), self.threshold.tobytes()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Tree, (self.task, *self._arrays(), self.objective))
+        return (Tree, (self.task, *self._arrays(), self.objective, self.feature_names, self.class_names))
 
     def __repr__(self) -> str:
         return (
@@ -279,14 +287,16 @@ class Tree:
         Parameters
         ----------
         feature_names : sequence of str, optional
-            What to call the features instead of ``x[0]``, ``x[1]``, ...
+            What to call the features; by default by the names that the tree has, or ``x[0]``, ``x[1]``, ...
         class_names : sequence, optional
-            What to call the classes instead of 0, 1, ...; not used in regression.
+            What to call the classes; by default by the names that the tree has, or 0, 1, ... Not used in regression.
         decimals : int, optional
             How many decimals thresholds and predicted numbers are shown with. By default thresholds have as many
             digits as they need to separate the training values, predicted numbers six.
         """
         decimals = check_decimals(decimals)
+        feature_names = self.feature_names if feature_names is None else feature_names
+        class_names = self.class_names if class_names is None else class_names
         if feature_names is not None:
             check_width(self, len(feature_names), f"feature_names holds {len(feature_names)} names")
         if class_names is not None and len(class_names) < self.value.shape[1]:
