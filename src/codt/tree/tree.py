@@ -19,7 +19,7 @@ from codt.tree.split import GAP_COLUMNS, TEST_COLUMNS, Split, check_width, goes_
 LEAF = -1
 
 # The arrays of a tree in the order of its arguments, one entry per node.
-_COLUMNS: dict[str, type[np.generic]] = {
+COLUMNS: dict[str, type[np.generic]] = {
     "feature": np.int32,
     "threshold": np.float64,
     "left": np.int32,
@@ -132,7 +132,7 @@ class Tree:
     [2, 1]
     """
 
-    __slots__ = ("_depths", "class_names", "feature_names", "objective", "task", *_COLUMNS)
+    __slots__ = ("_depths", "class_names", "feature_names", "objective", "task", *COLUMNS)
 
     task: Task
     feature: NDArray[np.int32]
@@ -178,7 +178,7 @@ class Tree:
             weight = values.sum(axis=1) if task == "classification" else n_samples
         object.__setattr__(self, "task", task)
         given = (feature, threshold, left, right, n_samples, loss, values, label, below, above, weight)
-        for (name, dtype), data in zip(_COLUMNS.items(), given, strict=True):
+        for (name, dtype), data in zip(COLUMNS.items(), given, strict=True):
             object.__setattr__(self, name, _frozen(np.array(data, dtype=dtype)))
         object.__setattr__(self, "objective", objective or guess_objective(self))
         object.__setattr__(self, "feature_names", feature_names)
@@ -327,7 +327,7 @@ class Tree:
         return "\n".join(lines)
 
     def _arrays(self) -> tuple[NDArray[Any], ...]:
-        return tuple(getattr(self, name) for name in _COLUMNS)
+        return tuple(getattr(self, name) for name in COLUMNS)
 
 
 def route(tree: Tree, samples: Floats) -> tuple[NDArray[np.intp], int]:
