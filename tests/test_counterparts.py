@@ -6,6 +6,7 @@ import copy
 import inspect
 import pickle
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,6 +41,13 @@ def test_every_parameter_of_scikit_learn_is_here_or_has_a_counterpart(make: Any,
         set(re.findall(r"[a-z]+_[a-z_]+", why)) <= {*ours, *known, "class_weight", "cost_matrix"}
         for _, why in COUNTERPARTS.values()
     )
+
+
+def test_the_guide_has_the_same_table() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "coming-from-sklearn.md").read_text(encoding="utf-8")
+    section = page.partition("## Parameters")[2].partition("##")[0]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in section.splitlines() if line.startswith("| `")]
+    assert rows == [[f"`{name}`", f"`{here}`" if here else "none", why] for name, (here, why) in COUNTERPARTS.items()]
 
 
 @pytest.mark.parametrize(("make", "_"), PAIRS)

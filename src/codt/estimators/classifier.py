@@ -60,8 +60,6 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
         Counters of the work done.
     classes_ : ndarray
         The labels, sorted.
-    n_classes_ : int
-        Their number.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : ndarray of str
