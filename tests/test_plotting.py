@@ -107,6 +107,7 @@ def test_trees_are_legible_side_by_side(iris: Any, diabetes: Any) -> None:
             check_legible(ax)
             assert min(text.get_fontsize() for text in ax.texts) >= LEGIBLE_POINTS
         assert "…" not in words(axes[0])
+        assert axes[0].texts[0].get_fontsize() > LEGIBLE_POINTS or size == (6.4, 4.8)  # no smaller than it has to be
         assert all(name in words(axes[1]) for name in iris.classes_)  # in the legend at least
     # Where there is room for it, nothing is left out.
     for model in (iris, diabetes):
