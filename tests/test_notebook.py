@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 from codt import OptimalTreeClassifier, OptimalTreeRegressor
-from tests.test_explain import browser  # noqa: F401 - a fixture
 from tests.test_pictures import deep
 
 MEASURE = """() => {
@@ -58,7 +57,7 @@ def apart(first: list[float], second: list[float]) -> bool:
     return first[2] <= second[0] or second[2] <= first[0] or first[3] <= second[1] or second[3] <= first[1]
 
 
-def test_nothing_is_clipped_and_all_can_be_read(browser: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_nothing_is_clipped_and_all_can_be_read(browser: Any, tmp_path: Path) -> None:
     for name, model in models().items():
         file = tmp_path / f"{name}.html"
         file.write_text(f"<!doctype html><meta charset='utf-8'><body>{model._repr_html_()}</body>", encoding="utf-8")
