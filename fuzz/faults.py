@@ -165,9 +165,9 @@ FAULTS = (
         "std::ceil(lower)",
     ),
     Fault(
-        "a size called proven too early",
-        "engine/search/search.cpp",
-        "complete_ = ended && !prices_wait();",
-        "complete_ = ended;",
+        "a size called proven that is not",
+        "engine/search/refine.cpp",
+        "options_.ties != Ties::any && !prices_wait()",
+        "options_.ties != Ties::any && !prices_wait() && root_.budget.depth < 3",
     ),
 )

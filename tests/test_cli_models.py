@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import signal
 import socket
@@ -213,13 +214,12 @@ def test_missing_values_are_named(folder: Path) -> None:
     table = pandas.read_csv(folder / "iris.csv")
     table.loc[7, "petal width (cm)"] = None
     table.to_csv(folder / "holes.csv", index=False)
-    for command in (
-        ["fit", folder / "holes.csv", "--target", "kind"],
-        ["predict", folder / "iris.json", folder / "holes.csv"],
-    ):
-        code, output = run(*command)
-        assert code == 2
-        assert "row 7, column 3 ('petal width (cm)')" in output
+    code, output = run("fit", folder / "holes.csv", "--target", "kind")
+    assert code == 2
+    assert "row 7, column 3 ('petal width (cm)')" in output
+    code, output = run("predict", folder / "iris.json", folder / "holes.csv")
+    assert code == 2
+    assert "no number in row 7 (counted from 0) of column 'petal width (cm)', which the tree tests" in output
     code, output = run("fit", folder / "holes.csv", "--target", "petal width (cm)")
     assert code == 2
     assert "row 7" in output
@@ -324,3 +324,56 @@ def test_progress_is_shown_on_a_terminal_and_ctrl_c_keeps_the_best_tree(folder: 
     assert child.returncode == 0
     assert b"interrupted" in report
     assert from_json((folder / "hard.json").read_text()).status_ == "interrupted"
+
+
+def test_predict_needs_only_the_columns_that_the_tree_tests(folder: Path, tmp_path: Path) -> None:
+    table = pandas.read_csv(folder / "iris.csv")
+    model = from_json((folder / "iris.json").read_text())
+    expected = model.predict(table.drop(columns="kind")).tolist()
+    tested = model.feature_names_in_[sorted(set(model.tree_.feature.tolist()) - {-1})].tolist()
+    untested = [name for name in model.feature_names_in_ if name not in tested]
+    assert untested
+    few = tmp_path / "few.csv"
+    for changed in (
+        table[tested[::-1]],
+        table[tested].assign(**{untested[0]: "text"}),
+        table[tested].assign(**{untested[0]: math.nan}),
+    ):
+        changed.to_csv(few, index=False)
+        code, output = run("predict", folder / "iris.json", few)
+        assert code == 0, output
+        assert table_of(output)["prediction"].tolist() == expected
+        assert run("predict", folder / "iris.json", few, "--proba")[0] == 0
+    table[untested].to_csv(few, index=False)
+    code, output = run("predict", folder / "iris.json", few)
+    assert code == 2
+    assert f"has no column {', '.join(map(repr, tested))}, which the model needs" in output
+    leaf = tmp_path / "leaf.json"
+    assert run("fit", folder / "iris.csv", "--target", "kind", "--depth", 0, "--quiet", "--out", leaf)[0] == 0
+    pandas.DataFrame({"unknown": ["a", "b"]}).to_csv(few, index=False)
+    code, output = run("predict", leaf, few)
+    assert (code, table_of(output)["prediction"].tolist()) == (0, ["setosa", "setosa"])
+    # All columns are needed to verify, which may enumerate trees.
+    table[[*tested, "kind"]].to_csv(few, index=False)
+    assert run("verify", folder / "iris.json", few, "--target", "kind")[0] == 2
+
+
+@pytest.mark.parametrize(
+    "command", ["strategies", "datasets", "study list", "study data {0}/iris.csv", "predict {0}/iris.json {0}/iris.csv"]
+)
+def test_what_is_printed_can_be_piped(folder: Path, command: str) -> None:
+    if command.startswith("study"):
+        pytest.importorskip("pyarrow")
+    full = [sys.executable, "-m", "codt", *command.format(folder).split()]
+    whole = subprocess.run(full, capture_output=True, check=True)
+    assert whole.stderr == b""
+    assert b"\x1b" not in whole.stdout
+    assert "│" not in whole.stdout.decode()
+    # A program that reads nothing, like head when it has enough.
+    process = subprocess.Popen(full, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    process.wait()

@@ -27,7 +27,8 @@ NEEDS = {
     "codt.command_line.app": "typer",
     "codt.command_line.files": "pyarrow",
     "codt.command_line.model_commands": "typer",
-    "codt.pictures.plotting": "matplotlib",
+    "codt.pictures.trace_plot": "matplotlib",
+    "codt.pictures.tree_plot": "matplotlib",
     "codt.export.sql": "pandas",
     "codt.tuning.path_plot": "matplotlib",
 }

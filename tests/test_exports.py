@@ -48,10 +48,18 @@ CASES = [nasty, numbers, truths, leaf]
 def test_the_python_function_predicts_the_same(case: Any) -> None:
     model, X, _ = case()
     source = model.to_python("predict_one")
-    scope: dict[str, Any] = {"__builtins__": {}}  # not even Python's own functions are needed
+    scope: dict[str, Any] = {"__builtins__": {"hasattr": hasattr}}  # no other function is needed, not even Python's own
     exec(compile(source, "tree", "exec"), scope)
     assert set(scope) == {"__builtins__", "predict_one"}
-    assert [scope["predict_one"](row) for row in X.to_numpy().tolist()] == model.predict(X).tolist()
+    for rows in (
+        X.to_numpy().tolist(),
+        list(X.to_numpy()),
+        list(X.itertuples(index=False)),
+        X.to_dict("records"),
+        [row for _, row in X.iterrows()],
+        [row[::-1] for _, row in X.iterrows()],  # found by name
+    ):
+        assert [scope["predict_one"](row) for row in rows] == model.predict(X).tolist()
 
 
 @pytest.mark.parametrize("name", ["", "two words", "class", "f():\n    import os\ndef g", 3])

@@ -23,7 +23,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from codt import OptimalTreeClassifier, OptimalTreeRegressor, verify
+from codt import OptimalTreeClassifier, OptimalTreeRegressor, Search, verify
 
 MAKERS = [OptimalTreeClassifier, OptimalTreeRegressor]
 
@@ -204,3 +204,26 @@ def test_a_missing_target_is_named_by_row(make: Any) -> None:
     for y in (pandas.Series(["a", "b", None, "b"]), np.array(["a", "b", None, "b"], dtype=object)):
         with pytest.raises(ValueError, match=r"(?s)\by\b.*(row 2|'a')"):
             make().fit(X, y)
+
+
+def test_logarithms_of_probabilities_and_the_number_of_classes_are_scikit_learns() -> None:
+    X, y = data(OptimalTreeClassifier)
+    model = OptimalTreeClassifier(max_depth=2).fit(X, y)
+    with np.errstate(divide="ignore"):  # scikit-learn warns
+        expected = model.to_sklearn().predict_log_proba(X)
+    np.testing.assert_array_equal(model.predict_log_proba(X), expected)
+    assert np.isneginf(model.predict_log_proba(X)).any()
+    assert model.n_classes_ == model.to_sklearn().n_classes_ == 3
+    with pytest.raises(NotFittedError):
+        OptimalTreeClassifier().n_classes_  # noqa: B018
+    assert not hasattr(OptimalTreeRegressor(max_depth=1).fit(X, y), "n_classes_")
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_no_limit_on_the_depth_is_refused_with_what_to_choose(make: Any) -> None:
+    X, y = data(make)
+    message = "max_depth=None: an exact search needs a limit on the depth.*Begin with 3.*time_limit"
+    with pytest.raises(ValueError, match=message):
+        make(max_depth=None).fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        Search(X, y, task=make._task, max_depth=None)  # type: ignore[arg-type]

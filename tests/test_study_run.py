@@ -289,11 +289,47 @@ def test_the_command_lists_studies_and_names_what_is_wrong(tmp_path: Path) -> No
     listed = runner.invoke(app, ["study", "list"])
     assert listed.exit_code == 0
     assert "terminal-cases" in listed.output
+    rows = [line.split("\t") for line in listed.output.splitlines()]
+    assert rows[0] == ["name", "title", "cells", "cells (quick)"]
+    assert {len(row) for row in rows} == {4}
+    counted = runner.invoke(app, ["study", "data", "no-such-file.csv"])
+    assert [len(line.split("\t")) for line in counted.output.splitlines()] == [7, 7]
     wrong = runner.invoke(app, ["study", "run", "terminal-case", "--out", str(tmp_path)])
     assert wrong.exit_code == 2
     assert "terminal-cases" in wrong.output
     empty = runner.invoke(app, ["study", "report", str(tmp_path)])
     assert empty.exit_code == 2
+
+
+def test_a_study_without_data_says_at_once_what_is_missing_and_how_to_get_it(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreachable(info: object) -> Path:
+        fetched.append(info)
+        raise ConnectionError("no network")
+
+    fetched: list[object] = []
+    monkeypatch.setattr("codt.data.datasets.fetch", unreachable)
+    monkeypatch.setenv("CODT_DATA_DIR", str(tmp_path / "nothing"))
+    monkeypatch.setenv("CODT_CACHE_DIR", str(tmp_path / "cache"))
+    out = tmp_path / "results"
+    none = CliRunner().invoke(app, ["study", "run", "terminal-cases", "--quick", "--out", str(out)])
+    assert none.exit_code == 2
+    for words in ("9 of 9 data sets are missing: bank", "CODT_DATA_DIR", "codt study data", str(tmp_path / "cache")):
+        assert words in none.output
+    assert len(fetched) == 1  # without a network it is not tried again
+    assert not out.exists()  # nothing was run
+    mine = tmp_path / "mine.toml"
+    text = 'title = "t"\ndatasets = [{names}]\ndepths = [1]\nmethods = ["cart"]\nrepetitions = 1\n'
+    mine.write_text(text.format(names=f'"{data}", "bank"'), encoding="utf-8")
+    some = CliRunner().invoke(app, ["study", "run", str(mine), "--out", str(out), "--jobs", "1"])
+    assert some.exit_code == 0
+    assert "1 of 2 data sets are missing: bank" in some.output
+    assert "1 heuristic" in some.output
+    mine.write_text(text.format(names='"gone.csv"'), encoding="utf-8")
+    gone = CliRunner().invoke(app, ["study", "run", str(mine), "--out", str(out)])
+    assert gone.exit_code == 2
+    assert "1 of 1 data sets are missing" in gone.output
 
 
 @pytest.mark.filterwarnings("default")

@@ -13,7 +13,7 @@ from codt.options.options import Task
 from codt.problem.objectives import Objective
 from codt.problem.problem import Importance, Problem, prepare_problem
 from codt.tree.measures import rows_of_nodes
-from codt.tree.of_sklearn import tree_of_sklearn
+from codt.tree.of_sklearn import tree_of_nodes
 from codt.tree.tree import Tree
 
 
@@ -68,7 +68,7 @@ def cart_tree(
     }
     cart = _grown(problem, max_depth, max_leaf_nodes, **limits)
     classification = problem.task == "classification"
-    grown = tree_of_sklearn(cart.tree_, None if classification else problem.objective)
+    grown = tree_of_nodes(cart.tree_, None if classification else problem.objective)
     held = rows_of_nodes(grown, grown.apply(problem.samples))
     label = cart.classes_.astype(np.intp)[grown.label] if classification else grown.label
     value = np.array([problem.leaf(rows).value for rows in held]) if classification else grown.value

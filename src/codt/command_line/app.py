@@ -19,7 +19,6 @@ from codt.command_line import model_commands
 from codt.command_line.examples import examples
 from codt.command_line.files import check_place, read_table, refused, target_and_rest, write_text
 from codt.command_line.flags import with_flags
-from codt.command_line.printing import print_table
 from codt.command_line.summary import report
 from codt.data.datasets import list_datasets
 from codt.data.own_tables import guess_task, refuse_text
@@ -28,6 +27,7 @@ from codt.estimators.regressor import OptimalTreeRegressor
 from codt.search.progress import live_line
 from codt.strategy.strategy import strategies as known_strategies
 from codt.study.cli import app as study
+from codt.study.printing import print_table
 
 # Plain help and errors: rich would read brackets in the names of columns as markup.
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)

@@ -9,11 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import typer
 
 from codt.data.own_tables import features_and_target, parse_table, refuse_text
 from codt.loading.json_reader import from_json
+from codt.tree.narrow import only_tested
 
 
 @contextmanager
@@ -86,6 +88,27 @@ def target_and_rest(frame: pd.DataFrame, target: str, source: Path) -> tuple[pd.
     """Return the columns other than the target, and the target."""
     with refused("--target"):
         return features_and_target(frame, target, source)
+
+
+def tested_features(model: Any, frame: pd.DataFrame, source: Path) -> tuple[Any, Any]:
+    """Return a model that needs only the columns that its tree tests, and these columns.
+
+    Without names, columns are told apart by their places, so all have to be there.
+    """
+    if not hasattr(model, "feature_names_in_"):
+        return model, features_of(model, frame, source)
+    narrow = only_tested(model)
+    if narrow.tree_.n_splits:
+        chosen = features_of(narrow, frame, source)
+        holes = np.argwhere(chosen.isna().to_numpy())
+        if len(holes):
+            row, column = holes[0]
+            raise typer.BadParameter(
+                f"{source} has no number in row {row} (counted from 0) of column {chosen.columns[column]!r}, which the"
+                " tree tests"
+            )
+        return narrow, chosen
+    return narrow, pd.DataFrame(0.0, index=frame.index, columns=list(narrow.feature_names_in_))
 
 
 def features_of(model: Any, frame: pd.DataFrame, source: Path) -> Any:

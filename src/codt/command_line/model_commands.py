@@ -18,6 +18,7 @@ from codt.command_line.files import (
     read_model_and_table,
     read_table,
     target_and_rest,
+    tested_features,
     write_text,
 )
 from codt.explain.evidence import training_note
@@ -40,10 +41,10 @@ def predict(
 ) -> None:
     """Predict every row of a table.
 
-    The result is CSV, one line for each row. Columns that the model does not know are ignored.
+    The result is CSV, one line for each row. Only the columns that the tree tests are needed; others are ignored.
     """
     fitted, table = read_model_and_table(model, data)
-    X = features_of(fitted, table, data)
+    fitted, X = tested_features(fitted, table, data)
     if proba and fitted.tree_.task == "regression":
         raise typer.BadParameter("a regression tree has no probabilities", param_hint="--proba")
     try:

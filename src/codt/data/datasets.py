@@ -123,13 +123,19 @@ def load_dataset(name: str) -> tuple[Floats, NDArray[Any]]:
     --------
     >>> X, y = load_dataset("bank")  # doctest: +SKIP
     """
-    if is_own_file(name):
-        return read_own_file(name)[:2]
+    return read_own_file(name)[:2] if is_own_file(name) else read(find_dataset(name))
+
+
+def find_dataset(name: str, *, may_fetch: bool = True) -> Path:
+    """Return the file of one of the paper's data sets; it may be fetched if it is in none of the folders.
+
+    Examples
+    --------
+    >>> find_dataset("bank")  # doctest: +SKIP
+    PosixPath('classification/bank.npz')
+    """
     info = _info(name)
-    path = info.path
-    if path is None:
-        path = _fetched(info)
-    return read(path)
+    return info.path or _fetched(info, may_fetch)
 
 
 def dataset_task(name: str) -> Task:
@@ -162,12 +168,14 @@ def _info(name: str) -> DatasetInfo:
     return table[name]
 
 
-def _fetched(info: DatasetInfo) -> Path:
+def _fetched(info: DatasetInfo, may_fetch: bool) -> Path:
     places = ", ".join(map(str, _folders())) or "not set"
     missing = (
         f"name={info.name!r}: there is no {info.task}/{info.name}.npz in the folder named by the environment"
         f" variable {DATA_DIR_VARIABLE} ({places})"
     )
+    if not may_fetch:
+        raise FileNotFoundError(f"{missing}.")
     try:
         return fetch(info)
     except ConnectionError as error:

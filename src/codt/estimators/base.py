@@ -6,7 +6,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from codt.estimators.outcome import Outcome, leaf_outcome
 from codt.estimators.presentation import PresentationMixin
 from codt.input_checks.arrays import Floats, check_features
+from codt.options.counterparts import unknown_parameter
 from codt.options.limits import count_threads, seconds_allowed
 from codt.options.options import ESTIMATOR_OPTIONS, SEARCH_OPTIONS, Task, check_options, constraints
 from codt.problem.problem import Importance, prepare_problem
@@ -26,6 +27,9 @@ from codt.search.search import Search
 from codt.strategy.strategy import Strategy
 from codt.tree.measures import decision_path, feature_importances
 from codt.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 def forget_fit(estimator: BaseEstimator) -> None:
@@ -212,6 +216,20 @@ class BaseOptimalTree(FittedTree):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "tree_")
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; see scikit-learn's documentation."""
+        known = self.get_params(deep=False)
+        for name in params:
+            if name not in known:
+                raise ValueError(unknown_parameter(name, known, f"{type(self).__name__}.set_params()"))
+        super().set_params(**params)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def _summary(self) -> str:
         return (

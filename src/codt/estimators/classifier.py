@@ -5,17 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from codt.estimators.base import BaseOptimalTree
 from codt.input_checks.arrays import Floats
+from codt.options.counterparts import explains_parameters
 from codt.options.options import ESTIMATOR_OPTIONS, Task, document_options
 from codt.problem.problem import ClassWeight, Importance
 from codt.search.proof import warn_if_stopped
 
 
+@explains_parameters
 @document_options(*ESTIMATOR_OPTIONS)
 @dataclass(kw_only=True, eq=False, repr=False)
 class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
@@ -104,8 +108,8 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples; numbers, without NaN or infinity.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples; numbers, without NaN or infinity. A sparse matrix is made dense, if there is memory for it.
         y : array-like of shape (n_samples,)
             Their labels: numbers or strings.
         sample_weight : array-like of shape (n_samples,), optional
@@ -154,3 +158,21 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
         counts = self.tree_.value[leaves]
         shares: Floats = counts / counts.sum(axis=1, keepdims=True)
         return shares
+
+    def predict_log_proba(self, X: ArrayLike) -> Floats:
+        """Return the logarithm of :meth:`predict_proba`; minus infinity for classes that a leaf does not hold.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        """
+        with np.errstate(divide="ignore"):
+            logarithms: Floats = np.log(self.predict_proba(X))
+        return logarithms
+
+    @property
+    def n_classes_(self) -> int:
+        """The number of classes."""
+        check_is_fitted(self)
+        return len(self.classes_)

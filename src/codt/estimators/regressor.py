@@ -10,6 +10,7 @@ from sklearn.base import RegressorMixin, _fit_context
 
 from codt.estimators.base import BaseOptimalTree
 from codt.input_checks.arrays import Floats
+from codt.options.counterparts import explains_parameters
 from codt.options.options import ESTIMATOR_OPTIONS, Task, constraints, document_options
 from codt.problem.objectives import CRITERIA, PARAMETERS, criterion_option
 from codt.problem.problem import Importance
@@ -19,6 +20,7 @@ from codt.search.proof import warn_if_stopped
 CRITERION_OPTIONS = (criterion_option("regression"), *PARAMETERS.values())
 
 
+@explains_parameters
 @document_options(*ESTIMATOR_OPTIONS, *CRITERION_OPTIONS)
 @dataclass(kw_only=True, eq=False, repr=False)
 class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
@@ -97,8 +99,8 @@ class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples; numbers, without NaN or infinity.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples; numbers, without NaN or infinity. A sparse matrix is made dense, if there is memory for it.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The numbers to predict. With several columns the squared errors of all of them are summed.
         sample_weight : array-like of shape (n_samples,), optional

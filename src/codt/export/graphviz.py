@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from codt.export.naming import FeatureNames, predictions
+from codt.export.naming import FeatureNames, predictions, shown_prediction
+from codt.input_checks.numbers import check_decimals
 
 
-def to_graphviz(model: Any) -> str:
+def to_graphviz(
+    model: Any,
+    *,
+    feature_names: Sequence[str] | None = None,
+    class_names: Sequence[object] | None = None,
+    decimals: int | None = None,
+) -> str:
     r"""Write the tree in the DOT language, to be drawn by Graphviz.
 
     Parameters
     ----------
     model : OptimalTreeClassifier or OptimalTreeRegressor
         A fitted estimator.
+    feature_names : sequence of str, optional
+        What to call the features; by default the names of the data frame that the estimator was fitted to.
+    class_names : sequence, optional
+        What to call the classes, in the order of ``classes_``; by default their labels. Not used in regression.
+    decimals : int, optional
+        How many decimals thresholds and predicted numbers are shown with. By default thresholds have as many digits as
+        they need to separate the training values.
 
     Examples
     --------
@@ -33,7 +48,8 @@ def to_graphviz(model: Any) -> str:
     """
     check_is_fitted(model)
     tree = model.tree_
-    names, results = FeatureNames(model), predictions(model)
+    names, results = FeatureNames(model, feature_names), predictions(model, class_names)
+    decimals = check_decimals(decimals)
     lines = [
         "digraph tree {",
         '  node [shape=box, style="rounded,filled", fillcolor="#f4f6fa", fontname="Helvetica"];',
@@ -44,10 +60,10 @@ def to_graphviz(model: Any) -> str:
         below = f"\\nn = {node.n_samples}\\nloss = {node.loss:.6g}"
         if node.split is None:
             result = results[node.index]
-            text = f"{result:.6g}" if isinstance(result, float) else str(result)
+            text = shown_prediction(result, decimals)
             lines.append(f'  {node.index} [label="{_escape(text)}{below}", fillcolor="#dfeee3"];')
         else:
-            text = node.split.words(names[node.feature])
+            text = node.split.words(names[node.feature], decimals=decimals)
             lines.append(f'  {node.index} [label="{_escape(text)}{below}"];')
             edges.append(f'  {node.index} -> {node.left} [label="yes"];')
             edges.append(f'  {node.index} -> {node.right} [label="no"];')

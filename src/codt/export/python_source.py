@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from keyword import iskeyword
 from typing import Any
 
@@ -14,12 +15,22 @@ from codt.tree.tree import LEAF
 MOST_LEVELS = 90
 
 
-def to_python(model: Any, function_name: str = "predict") -> str:
+def to_python(
+    model: Any,
+    function_name: str = "predict",
+    *,
+    feature_names: Sequence[str] | None = None,
+    class_names: Sequence[object] | None = None,
+) -> str:
     """Write the tree as the source of a Python function that needs no library.
 
-    The function takes one sample, a sequence of numbers in the order of the features, and returns the label or number
-    that the tree predicts for it. The estimator itself compares 64-bit floats; this function compares whole numbers
-    beyond 2**53, which they cannot hold, without rounding them.
+    The function takes one sample and returns the label or number that the tree predicts for it. A sample is a sequence
+    of numbers in the order of the features; where these have names, it can also be a dict or a row of a data frame
+    (what has ``keys``), in which the tested features are looked up by name.
+
+    The estimator itself compares 64-bit floats; this function compares whole numbers beyond 2**53, which they cannot
+    hold, without rounding them. Thresholds keep all of their digits, so that the function predicts what the estimator
+    does; there is no ``decimals`` to round them.
 
     Parameters
     ----------
@@ -27,6 +38,11 @@ def to_python(model: Any, function_name: str = "predict") -> str:
         A fitted estimator.
     function_name : str, default="predict"
         The name of the function.
+    feature_names : sequence of str, optional
+        What the features are called, one name for each; by default the names of the data frame that the estimator was
+        fitted to.
+    class_names : sequence, optional
+        What to return for the classes, in the order of ``classes_``; by default their labels. Not used in regression.
 
     Examples
     --------
@@ -39,6 +55,17 @@ def to_python(model: Any, function_name: str = "predict") -> str:
         else:
             return 'b'
     <BLANKLINE>
+    >>> model = OptimalTreeClassifier(max_depth=1).fit([[1], [2], [5]], ["a", "a", "b"])
+    >>> print(to_python(model, feature_names=["width"]))
+    def predict(row):
+        # row: 0 'width'
+        if hasattr(row, 'keys'):
+            row = {0: row['width']}
+        if row[0] <= 3.5:
+            return 'a'
+        else:
+            return 'b'
+    <BLANKLINE>
     """
     check_is_fitted(model)
     if not isinstance(function_name, str) or not function_name.isidentifier() or iskeyword(function_name):
@@ -46,12 +73,15 @@ def to_python(model: Any, function_name: str = "predict") -> str:
     tree = model.tree_
     if tree.depth > MOST_LEVELS:
         raise ValueError(f"to_python: the tree's depth is {tree.depth}; Python allows for {MOST_LEVELS}.")
-    names = FeatureNames(model)
-    results = [_literal(result) for result in predictions(model)]
+    names = FeatureNames(model, feature_names, tell_apart=True)
+    results = [_literal(result) for result in predictions(model, class_names)]
     used = sorted({int(feature) for feature in tree.feature if feature != LEAF})
     # repr keeps whatever a name holds, such as the end of a line, inside the comment.
     legend = ", ".join(f"{feature} {names[feature]!r}" for feature in used) or "not looked at"
     lines = [f"def {function_name}(row):", f"    # row: {legend}"]
+    if names.known and used:
+        by_name = ", ".join(f"{feature}: row[{names[feature]!r}]" for feature in used)
+        lines += ["    if hasattr(row, 'keys'):", f"        row = {{{by_name}}}"]
     # Each entry: a line as it stands, or a node and its level.
     pending: list[str | tuple[int, int]] = [(0, 1)]
     while pending:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from sklearn.utils.validation import check_is_fitted
@@ -15,10 +16,17 @@ Dialect = Literal["ansi", "mysql"]
 _QUOTES: dict[str, str] = {"ansi": '"', "mysql": "`"}
 
 
-def to_sql(model: Any, *, dialect: Dialect = "ansi") -> str:
+def to_sql(
+    model: Any,
+    *,
+    dialect: Dialect = "ansi",
+    feature_names: Sequence[str] | None = None,
+    class_names: Sequence[object] | None = None,
+) -> str:
     """Write the tree as an SQL ``CASE`` expression over columns with the names of the features.
 
-    Where a tested column is NULL, the result is NULL.
+    Where a tested column is NULL, the result is NULL. Thresholds keep all of their digits, so that the expression
+    predicts what the estimator does; there is no ``decimals`` to round them.
 
     Parameters
     ----------
@@ -27,6 +35,11 @@ def to_sql(model: Any, *, dialect: Dialect = "ansi") -> str:
     dialect : {"ansi", "mysql"}, default="ansi"
         How names and texts are quoted: as the standard says (PostgreSQL, SQLite, DuckDB, Oracle, SQL Server), or with
         backticks, and backslashes in texts doubled (MySQL, MariaDB, BigQuery, Spark).
+    feature_names : sequence of str, optional
+        The columns to compare, one for each feature; by default those of the data frame that the estimator was fitted
+        to.
+    class_names : sequence, optional
+        What to return for the classes, in the order of ``classes_``; by default their labels. Not used in regression.
 
     Examples
     --------
@@ -43,8 +56,8 @@ def to_sql(model: Any, *, dialect: Dialect = "ansi") -> str:
     if dialect not in _QUOTES:
         raise unknown_name("dialect", dialect, _QUOTES)
     tree = model.tree_
-    names = FeatureNames(model)
-    results = predictions(model)
+    names = FeatureNames(model, feature_names, tell_apart=True)
+    results = predictions(model, class_names)
     if isinstance(results[0], list):
         raise ValueError(f"to_sql: the tree predicts {len(results[0])} numbers at once; expected one.")
     if tree.feature[0] == LEAF:

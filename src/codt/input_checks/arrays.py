@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_array, column_or_1d
 
 from codt.input_checks.numbers import is_finite, shown
 from codt.input_checks.precision import whole_numbers
+from codt.input_checks.sparse import dense
 
 Floats = NDArray[np.float64]
 
@@ -23,14 +24,14 @@ MOST_CLASSES = 65535
 
 
 def check_features(X: object) -> Floats:
-    """Return the samples as a C-contiguous float64 matrix without NaN or infinity.
+    """Return the samples as a C-contiguous float64 matrix without NaN or infinity; a sparse matrix becomes dense.
 
     Examples
     --------
     >>> check_features([[1, 2], [3, 4]]).dtype
     dtype('float64')
     """
-    return _as_floats(X, "X", ensure_2d=True)
+    return _as_floats(dense(X), "X", ensure_2d=True)
 
 
 def check_labels(y: object, X: Floats) -> tuple[Floats, NDArray[Any]]:

@@ -5,26 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from codt.estimators.classifier import OptimalTreeClassifier
 from codt.estimators.regressor import OptimalTreeRegressor
 from codt.options.options import MAX_DEPTH
-from codt.problem.objectives import CRITERIA, Objective
 from codt.search.proof import settle
-from codt.tree.of_sklearn import tree_of_sklearn
-
-
-def _objective_of(model: Any) -> Objective:
-    """Return the objective of a scikit-learn regression tree."""
-    known = CRITERIA["regression"]
-    for objective in known.values():
-        if model.criterion in objective.sklearn and (model.n_outputs_ == 1 or objective.several_targets):
-            return objective
-    wanted = [f"{name!r}{'' if row.several_targets else ' with one output'}" for name, row in known.items()]
-    raise ValueError(
-        f"model={model!r}: criterion={model.criterion!r}, {model.n_outputs_} outputs; expected {' or '.join(wanted)}."
-    )
+from codt.tree.of_sklearn import is_sklearn_tree, tree_of_sklearn
 
 
 def from_sklearn(model: Any) -> OptimalTreeClassifier | OptimalTreeRegressor:
@@ -52,23 +38,17 @@ def from_sklearn(model: Any) -> OptimalTreeClassifier | OptimalTreeRegressor:
     >>> model.predict([[3], [4]]).tolist(), model.loss_
     (['a', 'b'], 0)
     """
-    from sklearn.tree import BaseDecisionTree  # noqa: PLC0415 - slow to import
-
-    if not isinstance(model, BaseDecisionTree):
+    if not is_sklearn_tree(model):
         raise TypeError(f"model={model!r}: expected a decision tree of scikit-learn.")
-    check_is_fitted(model)
-    classification = hasattr(model, "classes_")
-    if classification and model.n_outputs_ != 1:
-        raise ValueError(f"model={model!r} has {model.n_outputs_} outputs; expected one in classification.")
-    objective = None if classification else _objective_of(model)
-    tree = tree_of_sklearn(model.tree_, objective, 1.0 if objective is None else objective.sklearn[model.criterion])
+    tree = tree_of_sklearn(model)
+    classification = tree.task == "classification"
     depth = min(tree.depth, MAX_DEPTH)
     estimator: Any
-    if objective is None:
+    if classification:
         estimator = OptimalTreeClassifier(max_depth=depth)
     else:
-        parameters: dict[str, Any] = dict(objective.parameters)
-        estimator = OptimalTreeRegressor(max_depth=depth, criterion=objective.criterion, **parameters)
+        parameters: dict[str, Any] = dict(tree.objective.parameters)
+        estimator = OptimalTreeRegressor(max_depth=depth, criterion=tree.objective.criterion, **parameters)
     estimator.tree_ = tree
     estimator.n_features_in_ = int(model.n_features_in_)
     if hasattr(model, "feature_names_in_"):

@@ -14,7 +14,13 @@ from textwrap import indent, wrap
 from typing import Any, Literal, TypeVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions, validate_parameter_constraints
+from sklearn.utils._param_validation import (
+    Interval,
+    InvalidParameterError,
+    RealNotInt,
+    StrOptions,
+    validate_parameter_constraints,
+)
 
 from codt.input_checks.numbers import as_float, is_beyond_writing, shown
 from codt.strategy.strategy import Strategy
@@ -33,6 +39,7 @@ class Option:
 
     ``to_core`` says that the core has an option of this name and gets the value unchanged; for all others,
     :class:`codt.Search` computes what it gets. ``flag`` is its name on the command line; None if it has none there.
+    ``why_not_none`` says what to do instead where others would expect None to be allowed.
     """
 
     name: str
@@ -42,6 +49,7 @@ class Option:
     help: str
     to_core: bool = False
     flag: str | None = ""
+    why_not_none: str = ""
 
     @property
     def is_switch(self) -> bool:
@@ -58,6 +66,9 @@ SEARCH_OPTIONS = (
         "The largest number of tests between the root and a leaf.",
         to_core=True,
         flag="--depth",
+        why_not_none="an exact search needs a limit on the depth, because its time multiplies with every level."
+        " Begin with 3, the default; 4 and 5 take minutes on many data sets, and with time_limit the best tree found is"
+        " kept, whatever the depth",
     ),
     Option(
         "complexity_cost",
@@ -338,6 +349,9 @@ range [0, inf). Got -1 instead.
         if not (value is None and None in allowed[name])
         and not (name in _DEFAULTS and type(value) is type(_DEFAULTS[name]) and value == _DEFAULTS[name])
     }
+    for name, value in chosen.items():
+        if value is None and name in OPTIONS and OPTIONS[name].why_not_none:
+            raise InvalidParameterError(f"{name}=None: {OPTIONS[name].why_not_none}.")
     refuse_booleans(chosen)
     for name, value in chosen.items():
         if is_beyond_writing(value):

@@ -7,19 +7,24 @@ of one level are then at least one slot apart, so that boxes narrower than a slo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from codt.export.naming import FeatureNames, predictions
+from codt.export.naming import FeatureNames, class_labels, predictions, shown_prediction
 from codt.input_checks.arrays import Floats
 from codt.input_checks.names import printable
+from codt.input_checks.numbers import check_decimals
 from codt.tree.measures import parents
+from codt.tree.split import in_digits
 from codt.tree.tree import LEAF, Tree
 
 ELLIPSIS = "…"
+
+# Names that need more lines than this in a box are cut.
+MOST_LINES = 3
 
 # Classes beyond these are not listed under a picture, which says so.
 MOST_LISTED = 24
@@ -73,7 +78,7 @@ class Placed:
     test : str
         What follows the name of the feature; empty in a leaf.
     facts : tuple of str
-        The number of samples and the loss.
+        The number of samples, and the loss or, in regression, how far the targets lie from the prediction.
     """
 
     index: int
@@ -87,7 +92,12 @@ class Placed:
     facts: tuple[str, str]
 
 
-def place(model: Any) -> list[Placed]:
+def place(
+    model: Any,
+    feature_names: Sequence[str] | None = None,
+    names_of_classes: Sequence[object] | None = None,
+    decimals: int | None = None,
+) -> list[Placed]:
     """Return the nodes of a fitted estimator's tree with their places and texts, in the order of the tree.
 
     Examples
@@ -98,14 +108,14 @@ def place(model: Any) -> list[Placed]:
     [(0.5, 0, 'x[0]'), (0.0, 1, 'a'), (1.0, 1, 'b')]
     """
     tree: Tree = model.tree_
-    names, results = FeatureNames(model), prediction_texts(model)
+    names, results = FeatureNames(model, feature_names), _titles(model, names_of_classes, decimals)
     across = np.zeros(tree.node_count)
     leaves = np.flatnonzero(tree.feature == LEAF)
     across[leaves] = np.arange(len(leaves))
     for i in range(tree.node_count - 1, -1, -1):  # preorder backwards: children first
         if tree.feature[i] != LEAF:
             across[i] = (across[tree.left[i]] + across[tree.right[i]]) / 2
-    parent = parents(tree)
+    parent, losses = parents(tree), loss_texts(tree)
     placed = []
     for node in tree:
         above = int(parent[node.index])
@@ -118,14 +128,53 @@ def place(model: Any) -> list[Placed]:
                 is_leaf=node.is_leaf,
                 is_left=above >= 0 and int(tree.left[above]) == node.index,
                 title=results[node.index] if node.is_leaf else printable(names[node.feature]),
-                test="" if node.split is None else node.split.side(left=True, sign="≤"),
-                facts=(f"n = {node.n_samples}", f"loss {node.loss:.4g}"),
+                test="" if node.split is None else node.split.side(left=True, sign="≤", decimals=decimals),
+                facts=(f"n = {node.n_samples}", losses[node.index]),
             )
         )
     return placed
 
 
-def prediction_texts(model: Any) -> list[str]:
+def _titles(model: Any, names_of_classes: Sequence[object] | None, decimals: int | None) -> list[str]:
+    """Return what the leaves predict, shorter than in texts where numbers are predicted."""
+    if decimals is not None or model.tree_.task == "classification":
+        return prediction_texts(model, names_of_classes, decimals)
+    return [", ".join(map(short_number, values)) for values in model.tree_.value]
+
+
+def loss_texts(tree: Tree) -> list[str]:
+    """Return how well every node fits its samples: the loss or, in regression, how far the targets lie from the value.
+
+    Sums of squares of many samples say little to readers; their root mean is in the unit of the targets.
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeRegressor
+    >>> loss_texts(OptimalTreeRegressor(max_depth=1).fit([[1], [2]], [1000.0, 3000.0]).tree_)
+    ['RMSE 1000', 'RMSE 0', 'RMSE 0']
+    """
+    spread = tree.objective.spread
+    if spread is None:
+        return [f"loss {loss:.4g}" for loss in tree.loss]
+    widths = spread.width(tree.value[:, 0], tree.loss, tree.weight * tree.value.shape[1])
+    return [f"{spread.short} {short_number(width, 3)}" for width in widths]
+
+
+def short_number(number: float, digits: int = 4) -> str:
+    """Return a number with a few digits or, if it is larger, without decimals: pictures have little room.
+
+    Examples
+    --------
+    >>> short_number(0.0123456), short_number(123456.7), short_number(1.5e20)
+    ('0.01235', '123457', '1.5e+20')
+    """
+    large = 10**digits <= abs(number) < 1e9
+    return f"{number:.0f}" if large else in_digits(float(number), digits)
+
+
+def prediction_texts(
+    model: Any, names_of_classes: Sequence[object] | None = None, decimals: int | None = None
+) -> list[str]:
     """Return what every node predicts, were it a leaf, as it is shown.
 
     Examples
@@ -134,16 +183,11 @@ def prediction_texts(model: Any) -> list[str]:
     >>> prediction_texts(OptimalTreeRegressor(max_depth=0).fit([[1], [2], [3]], [0.0, 0.0, 1.0]))
     ['0.333333']
     """
-    return [_shown(result) for result in predictions(model)]
+    results = predictions(model, names_of_classes)
+    return [printable(shown_prediction(result, check_decimals(decimals))) for result in results]
 
 
-def _shown(result: object) -> str:
-    if isinstance(result, list):
-        return ", ".join(map(_shown, result))
-    return f"{result:.6g}" if isinstance(result, float) else printable(str(result))
-
-
-def class_names(model: Any) -> list[str]:
+def class_names(model: Any, given: Sequence[object] | None = None) -> list[str]:
     """Return what the classes are called in a legend; in regression there are none.
 
     Examples
@@ -152,7 +196,7 @@ def class_names(model: Any) -> list[str]:
     >>> class_names(OptimalTreeClassifier(max_depth=0).fit([[1], [2]], ["a", "b"]))
     ['a', 'b']
     """
-    return [printable(str(name)) for name in getattr(model, "classes_", ())]
+    return [printable(str(name)) for name in class_labels(model, given)]
 
 
 def listed_classes(names: list[str]) -> tuple[list[str], str]:
@@ -232,8 +276,10 @@ def spread_words(tree: Tree) -> str:
     return f"Bars: the {predicts} of a node, and {spread.words} on both sides of it, on one scale for a tree."
 
 
-def box_lines(node: Placed, width: float, measure: Callable[[str], float]) -> list[tuple[str, bool]]:
+def box_lines(node: Placed, width: float, measure: Callable[[str], float], n_facts: int = 2) -> list[tuple[str, bool]]:
     """Return the lines of text in a node's box, and of each whether it is bold: what decides is.
+
+    Of the facts, only the first ones may be shown.
 
     Examples
     --------
@@ -241,26 +287,16 @@ def box_lines(node: Placed, width: float, measure: Callable[[str], float]) -> li
     >>> box_lines(place(OptimalTreeClassifier(max_depth=1).fit([[1], [2]], ["a", "b"]))[0], 20, len)
     [('x[0]', False), ('≤ 1.5', True), ('n = 2, loss 1', False)]
     """
-    lines = [(line, node.is_leaf) for line in fit_text(node.title, width, 2, measure)]
+    # A class that does not fit in whole words is cut at once: the legend names it, and broken words are hard to read.
+    broken = node.is_leaf and any(measure(piece.rstrip()) > width for piece in pieces_of(node.title))
+    lines = [(line, node.is_leaf) for line in fit_text(node.title, width, 1 if broken else MOST_LINES, measure)]
     if node.test:
         lines.append((node.test, True))
-    return lines + [(line, False) for line in fact_lines(node, width, measure)]
+    return lines + [(line, False) for line in fact_lines(node, width, measure, n_facts)]
 
 
-def most_lines(nodes: list[Placed], width: float, measure: Callable[[str], float]) -> int:
-    """Return how many lines of text the fullest box holds, which is how tall all of them have to be.
-
-    Examples
-    --------
-    >>> from codt import OptimalTreeClassifier
-    >>> most_lines(place(OptimalTreeClassifier(max_depth=1).fit([[1], [2]], ["a", "b"])), 20, len)
-    3
-    """
-    return max(len(box_lines(node, width, measure)) for node in nodes)
-
-
-def fact_lines(node: Placed, width: float, measure: Callable[[str], float]) -> list[str]:
-    """Return the facts in one line if they fit into it, and in two otherwise.
+def fact_lines(node: Placed, width: float, measure: Callable[[str], float], n_facts: int = 2) -> list[str]:
+    """Return the facts, or the first of them, in one line if they fit into it, and in two otherwise.
 
     Examples
     --------
@@ -269,8 +305,22 @@ def fact_lines(node: Placed, width: float, measure: Callable[[str], float]) -> l
     >>> fact_lines(leaf, 20, len), fact_lines(leaf, 10, len)
     (['n = 2, loss 1'], ['n = 2', 'loss 1'])
     """
-    together = ", ".join(node.facts)
-    return [together] if measure(together) <= width else [fit_text(fact, width, 1, measure)[0] for fact in node.facts]
+    facts = node.facts[:n_facts]
+    together = ", ".join(facts)
+    if measure(together) <= width:
+        return [together] if facts else []
+    return [fit_text(fact, width, 1, measure)[0] for fact in facts]
+
+
+def pieces_of(text: str) -> list[str]:
+    """Return a text in pieces after which a line may end; numbers are never broken.
+
+    Examples
+    --------
+    >>> pieces_of("mean_radius of -1.5")
+    ['mean_', 'radius ', 'of ', '-1.5']
+    """
+    return [piece for piece in re.split(r"(?<=[\s_/])|(?=\()|(?<=[.\-])(?!\d)", text) if piece]
 
 
 def fit_text(text: str, width: float, lines: int, measure: Callable[[str], float]) -> list[str]:
@@ -285,7 +335,7 @@ def fit_text(text: str, width: float, lines: int, measure: Callable[[str], float
     >>> fit_text("a_very_long_name", 8, 3, len)
     ['a_very_', 'long_', 'name']
     """
-    pieces = [piece for piece in re.split(r"(?<=[\s_.\-/(])", " ".join(text.split())) if piece]
+    pieces = pieces_of(" ".join(text.split()))
     found: list[str] = []
     while pieces and len(found) < lines:
         line = ""

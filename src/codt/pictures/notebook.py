@@ -1,15 +1,15 @@
-"""What a notebook shows of a fitted estimator: the tree, and beside it what is proven."""
+"""What a notebook shows of a fitted estimator: the tree, and below it what is proven."""
 
 from __future__ import annotations
 
 from html import escape
 from typing import Any
 
-from codt.pictures.svg import tree_svg
+from codt.pictures.svg import draw
 from codt.search.proof import gap_in_words
 
-# How much smaller a picture may become before it is scrolled instead: letters of 7 pixels.
-SMALLEST = 0.6
+# How wide pictures may be, in pixels: cells of notebooks are wider on most screens.
+ROOM = 860
 
 
 def facts(model: Any) -> list[tuple[str, str]]:
@@ -32,25 +32,28 @@ def facts(model: Any) -> list[tuple[str, str]]:
     return rows
 
 
-def facts_table(model: Any) -> str:
-    """Return :func:`facts` as an HTML table.
+def facts_list(model: Any) -> str:
+    """Return :func:`facts` as HTML, side by side as far as there is room.
 
     Examples
     --------
     >>> from codt import OptimalTreeClassifier
-    >>> "optimal" in facts_table(OptimalTreeClassifier(max_depth=1).fit([[1], [2]], ["a", "b"]))
+    >>> "optimal" in facts_list(OptimalTreeClassifier(max_depth=1).fit([[1], [2]], ["a", "b"]))
     True
     """
-    rows = "".join(
-        f'<tr><th style="text-align:left;padding:1px 10px 1px 0;font-weight:normal;color:#5b6675">{escape(name)}</th>'
-        f'<td style="text-align:left;padding:1px 0"><b>{escape(text)}</b></td></tr>'
+    entries = "".join(
+        f'<span style="white-space:nowrap"><span style="color:#5b6675">{escape(name)}</span>'
+        f" <b>{escape(text)}</b></span>"
         for name, text in facts(model)
     )
-    return f'<table class="codt-facts" style="border-collapse:collapse;font-size:13px;margin:0">{rows}</table>'
+    style = "display:flex;flex-wrap:wrap;gap:2px 18px;font-size:13px"
+    return f'<div class="codt-facts" style="{style}">{entries}</div>'
 
 
 def fitted_html(model: Any) -> str:
-    """Return a fitted estimator as HTML: the tree, and beside it what is proven.
+    """Return a fitted estimator as HTML: the tree, and below it what is proven.
+
+    The tree is never made smaller, so that it can be read; one that is too wide is drawn from left to right.
 
     Examples
     --------
@@ -58,15 +61,11 @@ def fitted_html(model: Any) -> str:
     >>> fitted_html(OptimalTreeClassifier(max_depth=1).fit([[1], [2]], ["a", "b"])).count("<svg")
     1
     """
-    # Wide trees are drawn smaller, down to what can still be read; what does not fit then can be scrolled to.
-    picture = tree_svg(model)
-    width = int(picture.split('width="', 1)[1].split('"', 1)[0])
-    fitted = f'style="width:100%;height:auto;min-width:{SMALLEST * width:.0f}px;max-width:{width}px" '
-    picture = picture.replace("<svg ", f"<svg {fitted}", 1)
+    picture, wide = draw(model, ROOM)
+    picture = picture.replace("<svg ", f'<svg style="display:block;width:{wide}px;max-width:none" ', 1)
     return (
-        '<div class="codt-model" style="display:flex;gap:18px;align-items:flex-start;'
-        'background:#ffffff;color:#1c2430;font-family:Helvetica,Arial,sans-serif;padding:8px">'
-        f'<div style="overflow:auto;min-width:0;flex:0 1 {width}px">{picture}</div>'
-        f'<div style="flex:none"><div style="font-weight:bold;margin-bottom:4px">{escape(type(model).__name__)}</div>'
-        f"{facts_table(model)}</div></div>"
+        '<div class="codt-model" style="background:#ffffff;color:#1c2430;font-family:Helvetica,Arial,sans-serif;'
+        'padding:8px"><div style="overflow:auto">'
+        f'{picture}</div><div style="font-weight:bold;margin:6px 0 2px">{escape(type(model).__name__)}</div>'
+        f"{facts_list(model)}</div>"
     )

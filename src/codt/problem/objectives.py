@@ -66,10 +66,14 @@ class Leaf(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """How far the targets of a node lie from what it predicts: in words, and computed from value, loss and weight."""
+    """How far the targets of a node lie from what it predicts: in words, and computed from value, loss and weight.
+
+    ``short`` is what stands before the number in a picture.
+    """
 
     words: str
     width: Callable[[Floats, Floats, Floats], Floats]
+    short: str = "±"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -388,7 +392,7 @@ for _row in (
         leaf=number_leaf(fit_means),
         losses=_squared_errors,
         predicts="mean",
-        spread=Spread("one standard deviation", lambda _, loss, weight: np.sqrt(loss / weight)),
+        spread=Spread("one standard deviation", lambda _, loss, weight: np.sqrt(loss / weight), "RMSE"),
         several_targets=True,
         power=2,
         sklearn={"squared_error": 1.0, "friedman_mse": 1.0},
@@ -404,7 +408,7 @@ for _row in (
         losses=_absolute_errors,
         predicts="median",
         one_best=False,  # every number between the two middle targets is a median
-        spread=Spread("the mean absolute error", lambda _, loss, weight: loss / weight),
+        spread=Spread("the mean absolute error", lambda _, loss, weight: loss / weight, "MAE"),
         sklearn={"absolute_error": 1.0},
     ),
 ):

@@ -96,6 +96,6 @@ def _rebuild(tree: Tree, X: Floats, *, centred: bool) -> Tree:
 
     add(0, np.arange(len(X)))
     unknown = np.full(len(kept), np.nan)
-    tests = {name: getattr(tree, name)[kept] for name in TEST_COLUMNS} | {"threshold": threshold}
-    fitted = {"n_samples": np.zeros(len(kept)), "loss": unknown, "value": unknown[:, np.newaxis]}
+    tests: dict[str, Any] = {name: getattr(tree, name)[kept] for name in TEST_COLUMNS} | {"threshold": threshold}
+    fitted: dict[str, Any] = {"n_samples": np.zeros(len(kept)), "loss": unknown, "value": unknown[:, np.newaxis]}
     return Tree(tree.task, **tests, left=left, right=right, **fitted, objective=tree.objective)

@@ -11,11 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import _get_feature_names
 
 from codt import _core
 from codt.input_checks.arrays import Floats, check_features
 from codt.input_checks.numbers import as_float, shown
 from codt.input_checks.precision import refuse_inseparable_values
+from codt.input_checks.sparse import dense
+from codt.options.counterparts import unknown_parameter
 from codt.options.limits import count_threads, memory_in_bytes, seconds_allowed
 from codt.options.options import (
     RUN_OPTIONS,
@@ -73,8 +76,8 @@ class Search:
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
-        The samples; numbers, without NaN or infinity.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The samples; numbers, without NaN or infinity. A sparse matrix is made dense.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         The labels (numbers or strings), or the numbers to predict; those can be several for each sample.
     task : {"classification", "regression"}
@@ -96,6 +99,8 @@ class Search:
         Samples, targets, weights and costs as the search sees them.
     classes : ndarray
         The labels in the order of their codes; empty in regression.
+    feature_names : ndarray of str or None
+        The names of the features, if ``X`` is a data frame with names; :attr:`incumbent` shows them.
     penalty : float
         The absolute penalty for every branching node.
 
@@ -149,8 +154,10 @@ class Search:
         check_options(_CONSTRUCTOR_CONSTRAINTS, values, "Search")
         for name in parameters:
             if name not in PARAMETERS:
-                raise TypeError(f"Search() got an unexpected keyword argument {name!r}")
+                raise TypeError(unknown_parameter(name, [*values, *PARAMETERS], "Search()"))
         check_parameters([PARAMETERS[name] for name in parameters], parameters, "Search")
+        self.feature_names = _get_feature_names(X)
+        X = dense(X)
         self.given_samples = check_features(X)
         self.task: Task = task
         importance = Importance(sample_weight, class_weight, cost_matrix, sample_costs, criterion, parameters)
@@ -371,6 +378,8 @@ class Search:
     def incumbent(self) -> Tree:
         """The best tree found so far."""
         arrays: dict[str, Any] = {**self._core.tree(), "task": self.task, "objective": self.problem.objective}
+        arrays["feature_names"] = self.feature_names
+        arrays["class_names"] = self.classes if self.task == "classification" else None
         weights = self.problem.weights
         if self.task == "regression" and weights is not None:
             # The core returns means, without the weights behind them.

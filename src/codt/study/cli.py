@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table
 
 from codt.data.datasets import DatasetInfo, list_datasets, measure_dataset
+from codt.study.printing import print_table
 
 app = typer.Typer(help="Rerun the paper's evaluation, or a study of your own.", no_args_is_help=True)
 
@@ -24,16 +23,18 @@ _ROOT = Path("study-results")
 
 @app.command("list")
 def list_studies() -> None:
-    """List the studies that come with codt: one for every experiment of the paper."""
+    """List the studies that come with codt: one for every experiment of the paper.
+
+    Where another program reads the list, a tab stands between the columns.
+    """
     from codt.study.cells import cells
     from codt.study.description import find, shipped
 
-    table = Table("name", "title", "cells", "cells (quick)")
-    table.columns[0].no_wrap = True
+    rows = []
     for name in shipped():
         full, quick = find(name), find(name, quick=True)
-        table.add_row(name, full.title, str(len(cells(full))), str(len(cells(quick))))
-    Console().print(table)
+        rows.append([name, full.title, str(len(cells(full))), str(len(cells(quick)))])
+    print_table(["name", "title", "cells", "cells (quick)"], rows)
 
 
 @app.command()
@@ -48,13 +49,18 @@ def run(
     from codt.study.cells import cells
     from codt.study.cluster import run_on_cluster
     from codt.study.description import find, shipped
+    from codt.study.missing import missing_data
     from codt.study.runner import open_store, pending, run_local
 
     names = list(shipped()) if studies == ["all"] else studies
     try:
         descriptions = [find(name, quick=quick) for name in names]
+        # A cluster reads the data where its workers are.
+        missing = missing_data(descriptions) if cluster is None else ""
     except (ValueError, TypeError, OSError) as error:
         raise typer.BadParameter(str(error)) from error
+    if missing:
+        typer.echo(missing, err=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, TextColumn("left:"), TimeRemainingColumn()) as progress:
         for description in descriptions:
@@ -102,19 +108,22 @@ def data(
         list[str] | None, typer.Argument(help="Data sets, or CSV or Parquet files; all by default.")
     ] = None,
 ) -> None:
-    """Count samples, features, thresholds and labels: the paper's table of data sets, from the data."""
-    table = Table("name", "task", "samples", "features", "thresholds", "labels", "as in the paper")
+    """Count samples, features, thresholds and labels: the paper's table of data sets, from the data.
+
+    Where another program reads the list, a tab stands between the columns.
+    """
+    rows = []
     printed = {info.name: info for info in list_datasets()}
     for name in names or printed:
         try:
             found = measure_dataset(name)
         except (ValueError, OSError) as error:
-            table.add_row(name, f"not available: {error}" if names else "not available")
+            rows.append([name, f"not available: {error}" if names else "not available", *[""] * 5])
             continue
         sizes = (found.n_samples, found.n_features, found.n_unique_values, found.n_labels)
         same = "" if name not in printed else "yes" if found == printed[name] else f"no: {_sizes(printed[name])}"
-        table.add_row(name, found.task, *map(str, sizes), same)
-    Console().print(table)
+        rows.append([name, found.task, *map(str, sizes), same])
+    print_table(["name", "task", "samples", "features", "thresholds", "labels", "as in the paper"], rows)
 
 
 def _sizes(info: DatasetInfo) -> str:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from codt.input_checks.arrays import Floats
 from codt.input_checks.json_fields import check_number, expected
+from codt.input_checks.numbers import in_decimals
 
 # The arrays of a tree that make up its tests, and those with the training values next to each threshold.
 TEST_COLUMNS = ("feature", "threshold")
@@ -139,13 +140,17 @@ class Split:
                 return text
         return repr(float(self.threshold))
 
-    def words(self, name: str, *, left: bool = True, sign: str = "<=") -> str:
+    def words(self, name: str, *, left: bool = True, sign: str = "<=", decimals: int | None = None) -> str:
         """Return the test, or what is true on its right, with the name of the feature and the sign for "at most"."""
-        return f"{name} {self.side(left=left, sign=sign)}"
+        return f"{name} {self.side(left=left, sign=sign, decimals=decimals)}"
 
-    def side(self, *, left: bool, sign: str = "<=") -> str:
-        """Return what is true on one side of the test, as it is shown after the name of the feature."""
-        return f"{sign if left else '>'} {self.shown}"
+    def side(self, *, left: bool, sign: str = "<=", decimals: int | None = None) -> str:
+        """Return what is true on one side of the test, as it is shown after the name of the feature.
+
+        The threshold has the digits of :attr:`shown`, or the number of decimals that is asked for.
+        """
+        threshold = self.shown if decimals is None else in_decimals(self.threshold, decimals)
+        return f"{sign if left else '>'} {threshold}"
 
     def as_sql(self, column: str, *, left: bool) -> str:
         """Return the SQL condition for one side of the test; where the column is NULL, a row meets neither."""

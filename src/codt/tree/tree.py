@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from codt.input_checks.arrays import Floats, check_features
 from codt.input_checks.names import printable
+from codt.input_checks.numbers import check_decimals, in_decimals
 from codt.options.options import Task
 from codt.problem.objectives import Objective, guess_objective
 from codt.tree.split import GAP_COLUMNS, TEST_COLUMNS, Split, check_width, goes_left
@@ -18,7 +19,7 @@ from codt.tree.split import GAP_COLUMNS, TEST_COLUMNS, Split, check_width, goes_
 LEAF = -1
 
 # The arrays of a tree in the order of its arguments, one entry per node.
-_COLUMNS: dict[str, type[np.generic]] = {
+COLUMNS: dict[str, type[np.generic]] = {
     "feature": np.int32,
     "threshold": np.float64,
     "left": np.int32,
@@ -114,6 +115,8 @@ class Tree:
     objective : Objective, optional
         What the tree was fitted to: the meaning of ``loss``. By default what agrees with the losses in classification,
         and the squared error in regression.
+    feature_names, class_names : sequence, optional
+        What features and classes are called where the tree is printed. Trees that differ only in them are equal.
 
     Examples
     --------
@@ -129,7 +132,7 @@ class Tree:
     [2, 1]
     """
 
-    __slots__ = ("_depths", "objective", "task", *_COLUMNS)
+    __slots__ = ("_depths", "class_names", "feature_names", "objective", "task", *COLUMNS)
 
     task: Task
     feature: NDArray[np.int32]
@@ -144,6 +147,8 @@ class Tree:
     above: Floats
     weight: Floats
     objective: Objective
+    feature_names: Sequence[str] | None
+    class_names: Sequence[object] | None
     _depths: NDArray[np.int64]
 
     def __init__(
@@ -161,6 +166,8 @@ class Tree:
         above: ArrayLike | None = None,
         weight: ArrayLike | None = None,
         objective: Objective | None = None,
+        feature_names: Sequence[str] | None = None,
+        class_names: Sequence[object] | None = None,
     ) -> None:
         unknown = np.full(np.shape(feature), np.nan)
         below, above = (unknown if gap is None else gap for gap in (below, above))
@@ -171,9 +178,11 @@ class Tree:
             weight = values.sum(axis=1) if task == "classification" else n_samples
         object.__setattr__(self, "task", task)
         given = (feature, threshold, left, right, n_samples, loss, values, label, below, above, weight)
-        for (name, dtype), data in zip(_COLUMNS.items(), given, strict=True):
+        for (name, dtype), data in zip(COLUMNS.items(), given, strict=True):
             object.__setattr__(self, name, _frozen(np.array(data, dtype=dtype)))
         object.__setattr__(self, "objective", objective or guess_objective(self))
+        object.__setattr__(self, "feature_names", feature_names)
+        object.__setattr__(self, "class_names", class_names)
         object.__setattr__(self, "_depths", _frozen(_depths(self.left, self.right)))
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -256,7 +265,7 @@ class Tree:
         return hash((self.objective, self.feature.tobytes(), self.threshold.tobytes()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Tree, (self.task, *self._arrays(), self.objective))
+        return (Tree, (self.task, *self._arrays(), self.objective, self.feature_names, self.class_names))
 
     def __repr__(self) -> str:
         return (
@@ -271,16 +280,23 @@ class Tree:
         self,
         feature_names: Sequence[str] | None = None,
         class_names: Sequence[object] | None = None,
+        decimals: int | None = None,
     ) -> str:
         """Draw the tree as text.
 
         Parameters
         ----------
         feature_names : sequence of str, optional
-            What to call the features instead of ``x[0]``, ``x[1]``, ...
+            What to call the features; by default by the names that the tree has, or ``x[0]``, ``x[1]``, ...
         class_names : sequence, optional
-            What to call the classes instead of 0, 1, ...; not used in regression.
+            What to call the classes; by default by the names that the tree has, or 0, 1, ... Not used in regression.
+        decimals : int, optional
+            How many decimals thresholds and predicted numbers are shown with. By default thresholds have as many
+            digits as they need to separate the training values, predicted numbers six.
         """
+        decimals = check_decimals(decimals)
+        feature_names = self.feature_names if feature_names is None else feature_names
+        class_names = self.class_names if class_names is None else class_names
         if feature_names is not None:
             check_width(self, len(feature_names), f"feature_names holds {len(feature_names)} names")
         if class_names is not None and len(class_names) < self.value.shape[1]:
@@ -292,9 +308,9 @@ class Tree:
         def describe(node: Node) -> str:
             if node.split is not None:
                 name = f"x[{node.feature}]" if feature_names is None else printable(str(feature_names[node.feature]))
-                return node.split.words(name)
+                return node.split.words(name, decimals=decimals)
             if self.task == "regression":
-                prediction = ", ".join(f"{mean:.6g}" for mean in node.value)
+                prediction = ", ".join(in_decimals(mean, decimals) for mean in node.value)
             else:
                 prediction = printable(str(node.label if class_names is None else class_names[node.label]))
             return f"{prediction} (n={node.n_samples}, loss={node.loss:.6g})"
@@ -311,7 +327,7 @@ class Tree:
         return "\n".join(lines)
 
     def _arrays(self) -> tuple[NDArray[Any], ...]:
-        return tuple(getattr(self, name) for name in _COLUMNS)
+        return tuple(getattr(self, name) for name in COLUMNS)
 
 
 def route(tree: Tree, samples: Floats) -> tuple[NDArray[np.intp], int]:

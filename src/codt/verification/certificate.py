@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,10 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from codt.estimators.base import BaseOptimalTree
 from codt.input_checks.arrays import Floats, check_features
 from codt.input_checks.numbers import as_float
+from codt.loading.scikit_learn import from_sklearn
 from codt.problem.objectives import Leaf
 from codt.problem.problem import LeafLimits, Problem, prepare_problem
 from codt.problem.sums import exact_sum
 from codt.search.proof import distance_in_words, relative_gap
+from codt.tree.holder import find_tree
+from codt.tree.of_sklearn import is_sklearn_tree
 from codt.tree.split import Split
 from codt.tree.tree import LEAF, Tree, route
 
@@ -71,7 +75,7 @@ class Certificate:
 
 
 def verify(
-    model: BaseOptimalTree,
+    model: Any,
     X: ArrayLike,
     y: ArrayLike,
     sample_weight: ArrayLike | None = None,
@@ -88,9 +92,10 @@ def verify(
     Parameters
     ----------
     model : OptimalTreeClassifier or OptimalTreeRegressor
-        A fitted estimator.
+        A fitted estimator; or a fitted pipeline that ends in one, or a fitted decision tree of scikit-learn, about
+        which nothing is proven.
     X, y, sample_weight, sample_costs : array-like
-        What it was fitted to.
+        What it was fitted to. A pipeline transforms the samples as it does to predict.
     enumerate_trees : bool, default=False
         Whether to find the optimum independently.
 
@@ -108,6 +113,9 @@ def verify(
     optimum by enumeration: 0
     everything fits
     """
+    holder = find_tree(model, "verify")
+    X = holder.transform(X)
+    model = from_sklearn(holder.estimator) if is_sklearn_tree(holder.estimator) else holder.estimator
     tree = model.tree_
     importance = model._importance(sample_weight, sample_costs)
     problem = prepare_problem(model._task, check_features(X), y, importance, getattr(model, "classes_", None))

@@ -1,0 +1,34 @@
+"""A model without the features that its tree never tests."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from codt.tree.tree import COLUMNS, LEAF, Tree
+
+
+def only_tested(model: Any) -> Any:
+    """Return a fitted estimator that predicts the same from the tested features alone, in their order.
+
+    A tree that tests nothing keeps the first feature, because there must be one.
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeClassifier
+    >>> model = OptimalTreeClassifier(max_depth=1).fit([[0, 1], [0, 2]], ["a", "b"])
+    >>> only_tested(model).predict([[1], [2]]).tolist()
+    ['a', 'b']
+    """
+    tree: Tree = model.tree_
+    tested = np.unique(tree.feature[tree.feature != LEAF]) if tree.n_splits else np.zeros(1, dtype=np.intp)
+    narrow = copy(model)
+    feature = np.where(tree.feature == LEAF, LEAF, np.searchsorted(tested, tree.feature))
+    columns: dict[str, Any] = {name: getattr(tree, name) for name in COLUMNS}
+    narrow.tree_ = Tree(tree.task, **{**columns, "feature": feature}, objective=tree.objective)
+    narrow.n_features_in_ = len(tested)
+    if hasattr(model, "feature_names_in_"):
+        narrow.feature_names_in_ = np.asarray(model.feature_names_in_, dtype=object)[tested]
+    return narrow
