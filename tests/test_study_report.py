@@ -407,18 +407,12 @@ def test_the_report_in_a_browser(page: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("width", [390, 1600])
-def test_nothing_is_wider_than_the_window(width: int, tmp_path: Path) -> None:
-    playwright = pytest.importorskip("playwright.sync_api")
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if program is None:
-        pytest.skip("no Chromium")
+def test_nothing_is_wider_than_the_window(width: int, browser: Any, tmp_path: Path) -> None:
     fill(tmp_path, own_study(profiles=True), PAPERS)
-    with playwright.sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": width, "height": 900})
-        page.goto(write_report(tmp_path, tmp_path / "report").as_uri())
-        assert page.evaluate("document.documentElement.scrollWidth") == width
-        # A figure that is scaled down to a phone cannot be read: it is scrolled instead.
-        scales = page.evaluate("[...document.images].map(i => i.getBoundingClientRect().width / i.naturalWidth)")
-        assert min(scales) > 0.95
-        browser.close()
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(write_report(tmp_path, tmp_path / "report").as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    # A figure that is scaled down to a phone cannot be read: it is scrolled instead.
+    scales = page.evaluate("[...document.images].map(i => i.getBoundingClientRect().width / i.naturalWidth)")
+    assert min(scales) > 0.95
+    page.close()

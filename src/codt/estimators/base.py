@@ -67,30 +67,30 @@ class BaseOptimalTree(FittedTree):
 
     max_depth: int = 3
     complexity_cost: float = 0.0
+    max_leaf_nodes: int | None = None
     min_samples_leaf: float = 1
     min_weight_fraction_leaf: float = 0.0
-    max_leaf_nodes: int | None = None
     min_loss_decrease: float = 0.0
     ties: str = "smaller"
+    time_limit: float | None = None
+    gap_limit: float = 0.0
+    max_expansions: int | None = None
+    n_jobs: int | None = 1
+    memory_limit: float | str | None = None
+    warm_start: bool = False
+    callback: Callable[[Progress], object] | None = None
+    on_interrupt: str = "raise"
+    verbose: int = 0
+    random_state: int | np.random.RandomState | None = None
     strategy: str | Strategy = "dfs-blossom"
-    terminal: str = "depth-two"
-    depth_two_strategy: str | Strategy = "dfs-blossom"
     greedy_start: bool = True
     primal_heuristics: bool = True
+    terminal: str = "depth-two"
+    depth_two_strategy: str | Strategy = "dfs-blossom"
     clustering_bound: bool = True
     neighborhood_pruning: bool = True
     interval_shrinking: bool = True
     sub_interval_pruning: bool = True
-    time_limit: float | None = None
-    max_expansions: int | None = None
-    gap_limit: float = 0.0
-    n_jobs: int | None = 1
-    memory_limit: float | str | None = None
-    on_interrupt: str = "raise"
-    callback: Callable[[Progress], object] | None = None
-    warm_start: bool = False
-    random_state: int | np.random.RandomState | None = None
-    verbose: int = 0
 
     def _validate_params(self) -> None:
         # scikit-learn's own method reads the constructor's signature every time, which takes longer than some fits.

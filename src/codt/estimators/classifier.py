@@ -14,13 +14,33 @@ from sklearn.utils.validation import check_is_fitted
 from codt.estimators.base import BaseOptimalTree
 from codt.input_checks.arrays import Floats
 from codt.options.counterparts import explains_parameters
-from codt.options.options import ESTIMATOR_OPTIONS, Task, document_options
+from codt.options.options import Option, Task, constraints, document_options, estimator_options
 from codt.problem.problem import ClassWeight, Importance
 from codt.search.proof import warn_if_stopped
 
+# What errors count.
+CLASS_OPTIONS = (
+    Option(
+        "class_weight",
+        None,
+        (dict, StrOptions({"balanced"}), None),
+        'dict, "balanced" or None',
+        "Weights of the classes, which multiply those of their samples; a class that is not named has weight 1."
+        ' "balanced" gives all classes the same total weight.',
+    ),
+    Option(
+        "cost_matrix",
+        None,
+        ("array-like", None),
+        "array-like of shape (n_classes, n_classes) or None",
+        "What a prediction costs: rows are true classes, columns predicted ones, in the order of ``classes_``; numbers"
+        " of at least 0, multiplied by the weights. The tree then minimises the total cost. None: every error costs 1.",
+    ),
+)
+
 
 @explains_parameters
-@document_options(*ESTIMATOR_OPTIONS)
+@document_options(*estimator_options(*CLASS_OPTIONS))
 @dataclass(kw_only=True, eq=False, repr=False)
 class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
     """A classification tree with provably the fewest misclassified training samples at its depth.
@@ -28,12 +48,6 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
     Parameters
     ----------
     {options}
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, which multiply those of their samples; a class that is not named has weight 1.
-        "balanced" gives all classes the same total weight.
-    cost_matrix : array-like of shape (n_classes, n_classes) or None, default=None
-        What a prediction costs: rows are true classes, columns predicted ones, in the order of ``classes_``; numbers
-        of at least 0, multiplied by the weights. The tree then minimises the total cost. None: every error costs 1.
 
     Attributes
     ----------
@@ -87,8 +101,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
     _task: ClassVar[Task] = "classification"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseOptimalTree._parameter_constraints,
-        "class_weight": [dict, StrOptions({"balanced"}), None],
-        "cost_matrix": ["array-like", None],
+        **constraints(CLASS_OPTIONS),
     }
 
     class_weight: ClassWeight = None

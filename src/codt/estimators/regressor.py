@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin, _fit_context
 from codt.estimators.base import BaseOptimalTree
 from codt.input_checks.arrays import Floats
 from codt.options.counterparts import explains_parameters
-from codt.options.options import ESTIMATOR_OPTIONS, Task, constraints, document_options
+from codt.options.options import Task, constraints, document_options, estimator_options
 from codt.problem.objectives import CRITERIA, PARAMETERS, criterion_option
 from codt.problem.problem import Importance
 from codt.search.proof import warn_if_stopped
@@ -21,7 +21,7 @@ CRITERION_OPTIONS = (criterion_option("regression"), *PARAMETERS.values())
 
 
 @explains_parameters
-@document_options(*ESTIMATOR_OPTIONS, *CRITERION_OPTIONS)
+@document_options(*estimator_options(*CRITERION_OPTIONS))
 @dataclass(kw_only=True, eq=False, repr=False)
 class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
     """A regression tree with provably the lowest sum of squared (or absolute) training errors at its depth.
