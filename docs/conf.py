@@ -30,6 +30,8 @@ suppress_warnings = ["ref.python"]
 html_theme = "furo"
 html_title = f"codt {release}"
 html_theme_options = {"sidebar_hide_name": False}
+html_static_path = ["_static"]
+html_css_files = ["figures.css"]
 
 
 def add_help(_app: Any, page: str, source: list[str]) -> None:

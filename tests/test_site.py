@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -53,20 +54,45 @@ def test_the_guide_names_every_strategy_and_limit() -> None:
     assert [name for name in (*names, "warm_start", "initial_tree") if name not in limits] == []
 
 
-def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built without a warning."""
     for library in ("sphinx", "furo", "myst_parser", "typer"):
         pytest.importorskip(library)
+    folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
     done = subprocess.run(
-        [*command, "-d", str(tmp_path / "doctrees"), str(DOCS), str(tmp_path / "site")],
+        [*command, "-d", str(folder / "doctrees"), str(DOCS), str(folder / "site")],
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    reference = {page.stem: page.read_text(encoding="utf-8") for page in (tmp_path / "site" / "api").glob("*.html")}
+    return folder / "site"
+
+
+def test_docstrings_and_help_are_in_the_reference(site: Path) -> None:
+    reference = {page.stem: page.read_text(encoding="utf-8") for page in (site / "api").glob("*.html")}
     assert "gap_limit" in reference["estimators"]  # written into the docstrings when the package is imported
     assert not [name for name, text in reference.items() if "{options}" in text or "{parameters}" in text]
     # So is the help of the commands, when the site is built.
     assert "--gap-limit" in reference["command-line"]
     assert "codt explain model.json data.csv --target y" in reference["command-line"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1600])
+def test_figures_can_be_read_in_every_window(site: Path, browser: Any, width: int, scheme: str) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page = context.new_page()
+    seen = 0
+    for source in PAGES:
+        page.goto((site / source.relative_to(DOCS).with_suffix(".html")).as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") == width, source
+        for image in page.locator("article img").all():
+            seen += 1
+            # They are drawn in dark colours on white, and letters of ten points should stay letters.
+            assert image.evaluate("image => getComputedStyle(image).backgroundColor") == "rgb(255, 255, 255)"
+            assert image.bounding_box()["width"] > 450, source
+    assert seen >= 15
+    context.close()
