@@ -138,8 +138,8 @@ def test_files_and_pickles_keep_the_objective(kind: str) -> None:
 def test_trees_that_do_not_tell_are_guessed() -> None:
     model = fitted("distances")[0]
     arguments = model.tree_.__reduce__()[1]
-    assert Tree(*arguments[:-1]).objective is OBJECTIVES["squared-error"]
-    assert Tree(*arguments[:-1]) != model.tree_
+    assert Tree(*arguments[:-3]).objective is OBJECTIVES["squared-error"]
+    assert Tree(*arguments[:-3]) != model.tree_
     tree = from_sklearn(fitted("weights")[0].to_sklearn()).tree_
     assert tree.objective is OBJECTIVES["weighted-misclassification"]
 
@@ -257,7 +257,7 @@ def test_a_new_row_is_fitted_and_verified(weighted: bool) -> None:
 def test_a_new_row_is_checked() -> None:
     X, y, _ = rates(1)
     model = OptimalTreeRegressor(criterion="poisson", max_depth=1).fit(X, y)
-    _, (*arrays, objective) = model.tree_.__reduce__()
+    _, (*arrays, objective, _, _) = model.tree_.__reduce__()
     arrays[7] = arrays[7] * 1.001  # the values
     model.tree_ = Tree(*arrays, objective)
     assert re.search(r"leaf \d predicts .*; its mean is", str(verify(model, X, y)))
