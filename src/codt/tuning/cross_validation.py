@@ -147,6 +147,11 @@ class BaseOptimalTreeCV(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "best_estimator_")
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     @property
     def tree_(self) -> Tree:
         """The chosen tree."""
