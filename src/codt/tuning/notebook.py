@@ -51,5 +51,5 @@ def tuned_html(model: Any) -> str:
         '<div class="codt-path" style="background:#ffffff;color:#1c2430;font-family:Helvetica,Arial,sans-serif;'
         'font-size:13px;padding:0 8px 8px;overflow:auto">'
         f'<div style="margin:4px 0">Chosen by {escape(type(model).__name__)} in {model.n_splits_} folds; {note}:</div>'
-        f'<table style="border-collapse:collapse"><tr>{head}</tr>{"".join(lines)}</table></div>'
+        f'<table style="border-collapse:collapse;font-size:13px"><tr>{head}</tr>{"".join(lines)}</table></div>'
     )
