@@ -118,7 +118,7 @@ def test_files_and_pickles_keep_the_value() -> None:
             assert again.exponent == each.exponent
             assert verify(again, X, Y).ok
     # Trees differ if only the values do.
-    arrays = first.tree_.__reduce__()[1][:-3]
+    arrays = first.tree_.__reduce__()[1][:-3]  # without objective and names
     assert codt.Tree(*arrays, second.tree_.objective) != first.tree_
     # Files of version 1 do not tell; the value is the estimator's.
     old = {name: value for name, value in document.items() if name != "objective"} | {"version": 1}

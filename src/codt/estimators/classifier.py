@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from codt.estimators.base import BaseOptimalTree
-from codt.input_checks.arrays import Floats
+from codt.estimators.fitted import FittedClasses
 from codt.options.counterparts import explains_parameters
 from codt.options.options import Option, Task, constraints, document_options, estimator_options
 from codt.problem.problem import ClassWeight, Importance
@@ -42,7 +40,7 @@ CLASS_OPTIONS = (
 @explains_parameters
 @document_options(*estimator_options(*CLASS_OPTIONS))
 @dataclass(kw_only=True, eq=False, repr=False)
-class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
+class OptimalTreeClassifier(ClassifierMixin, FittedClasses, BaseOptimalTree):
     """A classification tree with provably the fewest misclassified training samples at its depth.
 
     Parameters
@@ -146,46 +144,3 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
 
     def _importance(self, sample_weight: ArrayLike | None = None, sample_costs: ArrayLike | None = None) -> Importance:
         return Importance(sample_weight, self.class_weight, self.cost_matrix, sample_costs)
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the class of lowest cost, the most frequent one unless errors differ in cost, of each sample's leaf.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
-        """
-        leaves = self.apply(X)
-        predicted: NDArray[Any] = self.classes_[self.tree_.label[leaves]]
-        return predicted
-
-    def predict_proba(self, X: ArrayLike) -> Floats:
-        """Return the share of each class, by weight, in the leaf that each sample reaches.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
-        """
-        leaves = self.apply(X)
-        counts = self.tree_.value[leaves]
-        shares: Floats = counts / counts.sum(axis=1, keepdims=True)
-        return shares
-
-    def predict_log_proba(self, X: ArrayLike) -> Floats:
-        """Return the logarithm of :meth:`predict_proba`; minus infinity for classes that a leaf does not hold.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
-        """
-        with np.errstate(divide="ignore"):
-            logarithms: Floats = np.log(self.predict_proba(X))
-        return logarithms
-
-    @property
-    def n_classes_(self) -> int:
-        """The number of classes."""
-        check_is_fitted(self)
-        return len(self.classes_)
