@@ -51,7 +51,22 @@ def test_the_guide_names_every_strategy_and_limit() -> None:
     assert [name for name in codt.strategies() if f"`{name}`" not in strategies] == []
     limits = (DOCS / "limits.md").read_text(encoding="utf-8")
     names = ("time_limit", "gap_limit", "max_expansions", "memory_limit", "callback", "on_interrupt", "n_jobs")
-    assert [name for name in (*names, "warm_start", "initial_tree") if name not in limits] == []
+    assert [name for name in (*names, "warm_start", "initial_tree", "ConvergenceWarning") if name not in limits] == []
+    weights = (DOCS / "weights.md").read_text(encoding="utf-8")
+    names = ("sample_weight", "class_weight", "cost_matrix", "sample_costs")
+    assert [name for name in names if f"{name}=" not in weights] == []
+
+
+def test_the_guide_is_in_the_order_of_use() -> None:
+    groups = re.findall(
+        r":caption: (.*?)\n.*?\n\n(.*?)\n```", (DOCS / "index.md").read_text(encoding="utf-8"), re.DOTALL
+    )
+    assert [caption for caption, _ in groups] == ["User guide", "Reference", "For researchers", "For developers"]
+    guide = groups[0][1].split()
+    order = ("quickstart", "tuning", "limits", "weights", "tables", "showing", "coming-from-sklearn", "questions")
+    assert [page for page in guide if page in order] == list(order)
+    questions = (DOCS / "questions.md").read_text(encoding="utf-8")
+    assert len(re.findall(r"^## .*\?$|^## .*\? .*$", questions, re.MULTILINE)) >= 12
 
 
 @pytest.fixture(scope="module")
