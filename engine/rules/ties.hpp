@@ -3,9 +3,9 @@
 // Every branching node costs a tie price on top of its penalty. Where all objectives are whole numbers the
 // price is a power of two so small that all splits of the largest tree together cost less than one: a tree is
 // cheaper if and only if its objective is lower, or equal with fewer splits. Prices are then exact, too, and
-// an objective is what remains when the fraction is dropped. Elsewhere the price is twice the difference that
-// counts as rounding, so that trees which differ by rounding only are ordered by size; it changes the
-// objective by no more than the tolerance of the search.
+// an objective is what remains when the fraction is dropped. Elsewhere the price is twice what rounding may
+// change, in sums and in the numbers themselves, so that trees which differ by rounding only are ordered by
+// size; it changes the objective by no more than the tolerance of the search.
 #pragma once
 
 #include <cmath>
@@ -24,12 +24,13 @@ struct TiePrice {
     double most = 0;     // what the splits of the largest tree cost together
     bool exact = false;  // for whole numbers: a fraction of one, and no sum of prices and objectives is rounded
 
-    // For objectives up to `largest`, whole numbers or (with a tolerance above zero) not.
-    static TiePrice of(double most_splits, double largest, bool whole, double tolerance) {
+    // For objectives up to `largest`, which are whole numbers or not, and which `rounding` may change.
+    static TiePrice of(double most_splits, double largest, bool whole, double rounding) {
         const int bits = std::ilogb(most_splits + 1) + 1;
         const double fraction = std::ldexp(1.0, -bits);
-        if (whole && largest < std::ldexp(1.0, 52 - bits)) return {fraction, fraction * most_splits, true};
-        const double price = whole ? 1.0 : 2 * tolerance;
+        if (whole && rounding == 0 && largest < std::ldexp(1.0, 52 - bits))
+            return {fraction, fraction * most_splits, true};
+        const double price = whole ? 1.0 + 2 * rounding : 2 * rounding;
         return {price, price * most_splits, false};
     }
 

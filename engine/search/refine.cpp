@@ -61,7 +61,7 @@ void Search::set_objective(std::shared_ptr<const Objective> objective) {
             const double most_splits = root_.budget.most_leaves(root_.subset.size()) - 1;
             settings_.ties =
                 TiePrice::of(most_splits, root_.leaf_loss + (settings_.lambda + 1) * most_splits,
-                             settings_.whole, settings_.tolerance);
+                             settings_.whole, settings_.tolerance + objective_->distortion());
             settings_.lambda += settings_.ties.per_split;
             settings_.whole = settings_.whole && settings_.ties.exact;
         }

@@ -118,6 +118,10 @@ FlatTree Search::tree() const {
             solution = real_incumbent().solution;
             upper = real_incumbent().objective;
         }
+        if (lost_proven_tree()) {
+            solution = proven_tree_;
+            upper = upper_bound_;
+        }
         // Internal sums carry rounding errors proportional to the loss of a single leaf.
         slack = (1e-8 * root_.leaf_loss + 2 * margin()) * objective_->unit();
     }
@@ -163,7 +167,7 @@ void Search::add_trace_point() {
     upper_bound_ = upper;
     lower_bound_ = lower;
     expansions_ = root_.expansions;
-    complete_ = ended && !prices_wait();
+    complete_ = ended && !prices_wait() && !lost_proven_tree();
     if (!trace_.empty() && trace_.back().lower == lower && trace_.back().upper == upper) return;
     trace_.push_back({elapsed(), root_.expansions, lower, upper});
 }

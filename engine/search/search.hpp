@@ -200,6 +200,7 @@ class Search {
     bool objective_proven() const;
     bool prices_wait() const;
     bool seek_smaller();
+    bool lost_proven_tree() const;
     bool ties_took_enough() const;
 
     // knowledge.cpp
@@ -280,6 +281,7 @@ class Search {
     // ties.cpp
     bool sizes_ = false;   // the objective was proven without prices, now the size is
     bool proven_ = false;  // the objective, if not the size
+    Solution proven_tree_;
     mutable std::size_t counted_splits_ = 0;
     mutable Solution counted_of_;
     // What the search has done, in samples visited, and what it had done when the objective was proven.

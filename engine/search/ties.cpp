@@ -48,8 +48,17 @@ bool Search::seek_smaller() {
     const Lock lock(mutex_);
     if (!prices_wait() || !proven_) return false;
     sizes_ = true;
+    proven_tree_ = real_incumbent().solution;
     restart(objective_, root_.solution);
     return true;
+}
+
+// Whether the incumbent is a smaller tree that only seems as good as the one whose objective was proven,
+// because the numbers do not tell the two apart. Better numbers may still (refine.cpp); until then, and if
+// there are none, the proven tree counts.
+bool Search::lost_proven_tree() const {
+    return sizes_ && !tells_apart(root_.incumbent) &&
+           real_incumbent().objective > upper_bound_ * (1 + wanted_precision);
 }
 
 // Whether a smaller tree is wanted, but the objective is proven first.
