@@ -123,7 +123,8 @@ std::shared_ptr<const Objective> Search::better_numbers() {
 bool Search::refine() {
     const Lock lock(mutex_);
     if (status_ != RunStatus::optimal || !next_objective_) return false;
-    restart(std::exchange(next_objective_, nullptr), real_incumbent().solution);
+    const Solution best = lost_proven_tree() ? proven_tree_ : real_incumbent().solution;
+    restart(std::exchange(next_objective_, nullptr), best);
     return true;
 }
 

@@ -57,8 +57,10 @@ bool Search::seek_smaller() {
 // because the numbers do not tell the two apart. Better numbers may still (refine.cpp); until then, and if
 // there are none, the proven tree counts.
 bool Search::lost_proven_tree() const {
-    return sizes_ && !tells_apart(root_.incumbent) &&
-           real_incumbent().objective > upper_bound_ * (1 + wanted_precision);
+    if (!sizes_) return false;
+    const double objective = tells_apart(root_.incumbent) ? incumbent_objective() * objective_->unit()
+                                                          : real_incumbent().objective;
+    return objective > upper_bound_ * (1 + wanted_precision);
 }
 
 // Whether a smaller tree is wanted, but the objective is proven first.
