@@ -8,6 +8,7 @@
 // size; it changes the objective by no more than the tolerance of the search.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -21,8 +22,9 @@ enum class Ties {
 
 struct TiePrice {
     double per_split = 0;
-    double most = 0;     // what the splits of the largest tree cost together
-    bool exact = false;  // for whole numbers: a fraction of one, and no sum of prices and objectives is rounded
+    double most = 0;  // what the splits of the largest tree cost together
+    bool exact =
+        false;  // for whole numbers: a fraction of one, and no sum of prices and objectives is rounded
 
     // For objectives up to `largest`, which are whole numbers or not, and which `rounding` may change.
     static TiePrice of(double most_splits, double largest, bool whole, double rounding) {
@@ -30,7 +32,8 @@ struct TiePrice {
         const double fraction = std::ldexp(1.0, -bits);
         if (whole && rounding == 0 && largest < std::ldexp(1.0, 52 - bits))
             return {fraction, fraction * most_splits, true};
-        const double price = whole ? 1.0 + 2 * rounding : 2 * rounding;
+        // Sums of whole numbers stay exact if the price is one, too.
+        const double price = whole ? std::ceil(1 + 2 * rounding) : 2 * rounding;
         return {price, price * most_splits, false};
     }
 
@@ -38,7 +41,8 @@ struct TiePrice {
     template <class Count>
     double removed_from(double objective, Count splits) const {
         if (per_split == 0) return objective;
-        return exact ? std::floor(objective) : objective - per_split * static_cast<double>(splits());
+        if (exact) return std::floor(objective);
+        return std::max(0.0, objective - per_split * static_cast<double>(splits()));
     }
     // The bound on objectives without prices that a bound on those with prices implies.
     double removed_from_bound(double lower) const { return exact ? std::ceil(lower - most) : lower - most; }

@@ -59,9 +59,8 @@ void Search::set_objective(std::shared_ptr<const Objective> objective) {
         settings_.whole = objective_->integral() && settings_.tolerance == 0;
         if (options_.ties != Ties::any && !prices_wait()) {
             const double most_splits = root_.budget.most_leaves(root_.subset.size()) - 1;
-            settings_.ties =
-                TiePrice::of(most_splits, root_.leaf_loss + (settings_.lambda + 1) * most_splits,
-                             settings_.whole, settings_.tolerance + objective_->distortion());
+            settings_.ties = TiePrice::of(most_splits, root_.leaf_loss + (settings_.lambda + 1) * most_splits,
+                                          settings_.whole, settings_.tolerance + objective_->distortion());
             settings_.lambda += settings_.ties.per_split;
             settings_.whole = settings_.whole && settings_.ties.exact;
         }
@@ -129,8 +128,9 @@ bool Search::refine() {
 }
 
 // Starts again with other numbers or prices, and with a tree as incumbent.
-void Search::restart(std::shared_ptr<const Objective> objective, Solution best) {
+void Search::restart(std::shared_ptr<const Objective> objective, const Solution& tree) {
     failed_ = true;  // until it is done
+    const Solution best = spelled_out(read_out(tree, *data_, *objective_, settings_));
     const std::uint64_t expansions = root_.expansions;
     for (const auto& worker : workers_) earlier_counters_.add(worker->depth_two.counters());
     workers_.clear();

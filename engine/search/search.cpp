@@ -154,8 +154,8 @@ void Search::add_trace_point() {
     double lower = std::max(0.0, settings_.ties.removed_from_bound(priced_lower) - margin()) * unit;
     lower = std::max(lower, outside_bound().lower);
     if (!tells_apart(root_.incumbent))
-        upper = proven || options_.rules.min_decrease > 0 ? real_incumbent().objective
-                                                          : upper + margin() * unit;
+        upper =
+            proven || options_.rules.min_decrease > 0 ? real_incumbent().objective : upper + margin() * unit;
     upper = std::min(upper, upper_bound_.load());
     // Rounding, here, in another search or in other numbers, may make a tree seem better than was proven
     // possible.

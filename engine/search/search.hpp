@@ -193,7 +193,7 @@ class Search {
     const KeptTree& real_incumbent() const;
     std::shared_ptr<const Objective> better_numbers();
     bool refine();
-    void restart(std::shared_ptr<const Objective> objective, Solution best);
+    void restart(std::shared_ptr<const Objective> objective, const Solution& tree);
 
     // ties.cpp
     double incumbent_objective() const;

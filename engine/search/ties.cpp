@@ -29,7 +29,8 @@ double Search::incumbent_objective() const {
     return settings_.ties.removed_from(root_.incumbent, [this] {
         if (counted_of_ != root_.solution) {
             counted_of_ = root_.solution;
-            counted_splits_ = count_splits(*root_.solution, *data_, root_.subset.samples(), *objective_, settings_);
+            counted_splits_ =
+                count_splits(*root_.solution, *data_, root_.subset.samples(), *objective_, settings_);
         }
         return counted_splits_;
     });
@@ -48,8 +49,8 @@ bool Search::seek_smaller() {
     const Lock lock(mutex_);
     if (!prices_wait() || !proven_) return false;
     sizes_ = true;
-    proven_tree_ = real_incumbent().solution;
-    restart(objective_, root_.solution);
+    proven_tree_ = spelled_out(read_out(real_incumbent().solution, *data_, *objective_, settings_));
+    restart(objective_, proven_tree_);
     return true;
 }
 
