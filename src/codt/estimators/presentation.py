@@ -124,6 +124,7 @@ class PresentationMixin:
         feature_names: Sequence[str] | None = None,
         class_names: Sequence[str] | None = None,
         target_name: str = "target",
+        decimals: int | None = None,
     ) -> str:
         """Write a page of HTML that explains the tree, complete in itself: to open in a browser, and to show to others.
 
@@ -143,6 +144,8 @@ class PresentationMixin:
             What to call the features and the classes (in the order of ``classes_``) instead of what fit has seen.
         target_name : str, default="target"
             What is predicted.
+        decimals : int, optional
+            How many decimals thresholds are shown with; by default as many digits as they need.
         """
         from codt.explain.page import explanation_page  # noqa: PLC0415 - slow to import
 
@@ -155,6 +158,7 @@ class PresentationMixin:
             feature_names=feature_names,
             class_names=class_names,
             target_name=target_name,
+            decimals=decimals,
         )
 
     def _repr_html_inner(self) -> str:
