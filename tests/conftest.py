@@ -1,4 +1,4 @@
-"""A browser, figures that are closed, and Hypothesis profiles: no deadlines anywhere, the same examples every time in continuous integration."""
+"""A browser, figures that are closed, and Hypothesis profiles: no deadlines, the same examples every time in CI."""
 
 from __future__ import annotations
 
