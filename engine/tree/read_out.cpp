@@ -100,8 +100,8 @@ Solution spelled_out(const FlatTree& tree) {
     // Children come after their parents.
     std::vector<Solution> built(tree.split.size(), leaf_solution());
     for (std::size_t i = built.size(); i-- > 0;)
-        if (tree.split[i])
-            built[i] = split_solution(*tree.split[i], built[static_cast<std::size_t>(tree.left[i])],
+        if (const std::optional<Split>& test = tree.split[i])
+            built[i] = split_solution(*test, built[static_cast<std::size_t>(tree.left[i])],
                                       built[static_cast<std::size_t>(tree.right[i])]);
     return built[0];
 }
