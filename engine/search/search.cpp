@@ -156,7 +156,7 @@ void Search::add_trace_point() {
     if (!tells_apart(root_.incumbent))
         upper =
             proven || options_.rules.min_decrease > 0 ? real_incumbent().objective : upper + margin() * unit;
-    upper = std::min(upper, upper_bound_.load());
+    upper = sizes_ ? upper_bound_.load() : std::min(upper, upper_bound_.load());
     // Rounding, here, in another search or in other numbers, may make a tree seem better than was proven
     // possible.
     if (upper < lower_bound_ && upper >= (1 - wanted_precision) * lower_bound_) upper = lower_bound_;

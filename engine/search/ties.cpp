@@ -5,6 +5,7 @@
 // subtree before they find a better one. They prove the objective without prices first, and then start again
 // with prices and with their tree as incumbent.
 #include <algorithm>
+#include <cmath>
 
 #include "search/search.hpp"
 #include "tree/stumps.hpp"
@@ -54,14 +55,14 @@ bool Search::seek_smaller() {
     return true;
 }
 
-// Whether the incumbent is a smaller tree that only seems as good as the one whose objective was proven,
-// because the numbers do not tell the two apart. Better numbers may still (refine.cpp); until then, and if
-// there are none, the proven tree counts.
+// Whether the incumbent is a tree that only seems as good as the one whose objective was proven, or seems
+// better, because the numbers or the least decrease do not tell the two apart. Better numbers may still
+// (refine.cpp); until then, and if there are none, the proven tree counts.
 bool Search::lost_proven_tree() const {
     if (!sizes_) return false;
     const double objective = tells_apart(root_.incumbent) ? incumbent_objective() * objective_->unit()
                                                           : real_incumbent().objective;
-    return objective > upper_bound_ * (1 + wanted_precision);
+    return std::abs(objective - upper_bound_) > wanted_precision * upper_bound_;
 }
 
 // Whether a smaller tree is wanted, but the objective is proven first.
