@@ -67,8 +67,10 @@ void Search::set_objective(std::shared_ptr<const Objective> objective) {
         // A split that misses the least decrease only because numbers were rounded is allowed.
         const double decrease = std::min(options_.rules.min_decrease / objective_->unit(), beyond_all_losses);
         settings_.rules = options_.rules;
+        const double rounding = 2 * objective_->distortion();
         settings_.rules.min_decrease =
-            decrease - std::clamp(2 * objective_->distortion(), 1e-12 * decrease, 1e-9 * decrease);
+            doubt_settled_ ? decrease + rounding + 2 * settings_.tolerance + settings_.ties.most
+                           : decrease - std::clamp(rounding, 1e-12 * decrease, 1e-9 * decrease);
         settings_.bounds = options_.bounds;
     }
     tolerance_ = (2 * margin() + (settings_.ties.exact ? 0 : settings_.ties.most)) * objective_->unit();
@@ -115,6 +117,17 @@ std::shared_ptr<const Objective> Search::better_numbers() {
     if (!other) return nullptr;
     ceiling_ = ceiling;
     return other;
+}
+
+// What a search that has ended is to begin again with: better numbers; or the same, if the splits that it
+// allowed in doubt turned out to save too little. Trees without such splits were not looked for, as long as
+// these seemed better, so only splits that certainly save enough are allowed then.
+std::shared_ptr<const Objective> Search::next_attempt() {
+    if (auto better = better_numbers()) return better;
+    if (doubt_settled_ || options_.rules.min_decrease <= 0 || tells_apart(root_.incumbent)) return nullptr;
+    if (real_incumbent().objective <= incumbent_objective() * objective_->unit() + tolerance_) return nullptr;
+    doubt_settled_ = true;
+    return objective_;
 }
 
 // Starts again with other numbers, if the search has ended and they are needed. None of its threads is

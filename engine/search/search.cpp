@@ -142,7 +142,7 @@ bool Search::terminal_root() const {
 void Search::add_trace_point() {
     close_by_outside_bound();
     if (root_.complete && !settled_) {
-        next_objective_ = better_numbers();
+        next_objective_ = next_attempt();
         settled_ = true;
     }
     const bool ended = root_.complete && !next_objective_;

@@ -192,6 +192,7 @@ class Search {
     bool tells_apart(double objective) const;
     const KeptTree& real_incumbent() const;
     std::shared_ptr<const Objective> better_numbers();
+    std::shared_ptr<const Objective> next_attempt();
     bool refine();
     void restart(std::shared_ptr<const Objective> objective, const Solution& tree);
 
@@ -276,6 +277,7 @@ class Search {
     bool settled_ = false;
     std::shared_ptr<const Objective> next_objective_;
     double ceiling_ = std::numeric_limits<double>::infinity();  // see better_numbers
+    bool doubt_settled_ = false;                                // see next_attempt
     mutable KeptTree real_;                                     // see real_incumbent
     mutable Solution real_of_;
     // ties.cpp
