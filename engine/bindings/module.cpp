@@ -7,6 +7,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <limits>
@@ -100,9 +101,11 @@ class PySearch {
 
     // Takes arrays like those of tree(), without the computed ones.
     void offer(const std::vector<std::int32_t>& feature, const std::vector<double>& threshold,
-               const std::vector<std::int32_t>& left, const std::vector<std::int32_t>& right) {
+               const std::vector<std::int32_t>& missing, const std::vector<std::int32_t>& left,
+               const std::vector<std::int32_t>& right) {
         const std::size_t count = feature.size();
-        if (count == 0 || threshold.size() != count || left.size() != count || right.size() != count)
+        if (count == 0 || threshold.size() != count || missing.size() != count || left.size() != count ||
+            right.size() != count)
             refuse("tree: expected arrays of one length of at least 1");
         std::vector<Solution> built(count);
         // Children come after their parents, so the last node can be built first.
@@ -114,7 +117,8 @@ class PySearch {
             const auto valid = [&](std::int32_t child) {
                 return child > static_cast<std::int64_t>(i) && static_cast<std::size_t>(child) < count;
             };
-            const Split split{static_cast<std::uint32_t>(feature[i]), threshold[i]};
+            const Split split{static_cast<std::uint32_t>(feature[i]), threshold[i],
+                              static_cast<codt::Missing>(std::clamp(missing[i], -1, 1))};
             if (!split.valid(features_) || !valid(left[i]) || !valid(right[i]))
                 refuse("tree: node " + std::to_string(i) + " is not valid");
             built[i] = split_solution(split, built[static_cast<std::size_t>(left[i])],
@@ -175,13 +179,16 @@ class PySearch {
         }
         std::vector<std::int32_t> feature;
         std::vector<double> threshold;
+        std::vector<std::int8_t> missing;
         for (const auto& split : tree.split) {
             feature.push_back(split ? static_cast<std::int32_t>(split->feature) : -1);
             threshold.push_back(split ? split->threshold : std::numeric_limits<double>::quiet_NaN());
+            missing.push_back(static_cast<std::int8_t>(split ? split->missing : codt::Missing::unseen));
         }
         nb::dict out;
         out["feature"] = array_of<std::int32_t>(feature);
         out["threshold"] = array_of<double>(threshold);
+        out["missing"] = array_of<std::int8_t>(missing);
         out["below"] = array_of<double>(tree.below);
         out["above"] = array_of<double>(tree.above);
         out["left"] = array_of<std::int32_t>(tree.left);
@@ -265,8 +272,8 @@ NB_MODULE(_core, m) {
              nb::arg("X"), nb::arg("y"), nb::kw_only(), nb::arg("weights").none() = nb::none(),
              nb::arg("costs").none() = nb::none(), nb::arg("options"))
         .def("run", &PySearch::run, nb::arg("poll").none() = nb::none(), nb::arg("limits"))
-        .def("offer", &PySearch::offer, nb::arg("feature"), nb::arg("threshold"), nb::arg("left"),
-             nb::arg("right"))
+        .def("offer", &PySearch::offer, nb::arg("feature"), nb::arg("threshold"), nb::arg("missing"),
+             nb::arg("left"), nb::arg("right"))
         .def("raise_lower_bound", &PySearch::raise_lower_bound, nb::arg("bound"), nb::arg("tolerance"))
         .def_prop_ro("complete", &PySearch::complete)
         .def_prop_ro("lower_bound", &PySearch::lower_bound)

@@ -1,6 +1,8 @@
 #include "data/dataset.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "data/radix_sort.hpp"
 
@@ -8,10 +10,17 @@ namespace codt {
 
 Dataset::Dataset(std::span<const double> x, std::uint32_t samples, std::uint32_t features,
                  StopCondition* stop)
-    : samples_(samples), features_(features) {
-    auto values = std::make_shared<std::vector<Buffer<double>>>(features);
+    : samples_(samples), features_(features), given_(features) {
+    for (std::uint32_t f = 0; f < features; ++f)
+        for (std::size_t i = 0; i < samples; ++i)
+            if (std::isnan(x[i * features + f])) {
+                twice_.push_back(f);
+                break;
+            }
+    features_ += static_cast<std::uint32_t>(twice_.size());
+    auto values = std::make_shared<std::vector<Buffer<double>>>(features_);
     values_ = values;
-    const std::size_t cells = static_cast<std::size_t>(samples) * features;
+    const std::size_t cells = static_cast<std::size_t>(samples) * features_;
     ranks_.ensure(cells);
     orders_.ensure(cells);
     group_ends_.ensure(cells);
@@ -38,12 +47,40 @@ Dataset::Dataset(std::span<const double> x, std::uint32_t samples, std::uint32_t
                 (*values)[f].data()[g] = value_of_key(column[order[ends[g] - 1]]);
         }
     }
+    if (!twice_.empty()) add_second_orders(*values);
+}
+
+// The columns with the missing values first: the others, whose order stays, move up by one rank.
+void Dataset::add_second_orders(std::vector<Buffer<double>>& values) {
+    second_.resize(given_);
+    std::iota(second_.begin(), second_.end(), 0u);
+    for (std::uint32_t k = 0; k < twice_.size(); ++k) {
+        const std::uint32_t f = twice_[k], second = given_ + k;
+        second_[f] = second;
+        const std::uint32_t groups = static_cast<std::uint32_t>(values[f].size());
+        const auto order = this->order(f), rank = ranks(f), ends = row(group_ends_, f).first(groups);
+        const std::uint32_t present = groups > 1 ? ends[groups - 2] : 0, missing = samples_ - present;
+        const std::size_t base = static_cast<std::size_t>(second) * samples_;
+        std::uint32_t* const other = orders_.data() + base;
+        std::copy(order.begin() + present, order.end(), other);
+        std::copy(order.begin(), order.begin() + present, other + missing);
+        for (std::uint32_t i = 0; i < samples_; ++i)
+            ranks_.data()[base + i] = rank[i] + 1 == groups ? 0 : rank[i] + 1;
+        values[second].ensure(groups);
+        for (std::uint32_t g = 0; g < groups; ++g) {
+            group_ends_.data()[base + g] = g == 0 ? missing : ends[g - 1] + missing;
+            values[second].data()[g] = values[f].data()[g == 0 ? groups - 1 : g - 1];
+        }
+    }
 }
 
 Dataset::Dataset(const Dataset& all, std::span<const std::uint32_t> rows,
                  std::span<const std::uint32_t> count)
     : samples_(static_cast<std::uint32_t>(rows.size())),
       features_(all.features_),
+      given_(all.given_),
+      twice_(all.twice_),
+      second_(all.second_),
       values_(all.values_),
       count_(count.begin(), count.end()) {
     const std::size_t cells = static_cast<std::size_t>(samples_) * features_;
@@ -70,11 +107,12 @@ Dataset::Dataset(const Dataset& all, std::span<const std::uint32_t> rows,
 Dataset::Parted Dataset::part(const Split& split, std::span<const std::uint32_t> rows) const {
     // Values are compared by their ranks, which are in the same order. Without a branch: every row is written
     // to both sides and counted on one.
-    const auto distinct = values(split.feature);
+    const std::uint32_t f = column(split);
+    const auto distinct = values(f);
     const auto beyond = std::partition_point(distinct.begin(), distinct.end(),
                                              [&](double value) { return split.goes_left(value); });
     const auto lefts = static_cast<std::uint32_t>(beyond - distinct.begin());
-    const auto rank = ranks(split.feature);
+    const auto rank = ranks(f);
     Parted parted{std::vector<std::uint32_t>(rows.size()), std::vector<std::uint32_t>(rows.size())};
     std::size_t left = 0, right = 0;
     for (const std::uint32_t row : rows) {

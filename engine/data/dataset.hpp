@@ -1,6 +1,12 @@
 // The training data as the search sees it: for every feature the sorted distinct values (the paper's
 // U^f) and for every sample its rank among them. All comparisons of the search are on ranks; values
 // come back only when a threshold is reported.
+//
+// Missing values (NaN) are one more distinct value of a feature, above all others. A test may send them
+// left or right, so a feature that has some is searched in two orders: as it is, and with the missing values
+// below all others, as one more column behind the given ones. In each of the two the left sides of the
+// thresholds are nested, so every bound between thresholds holds within a column; whether only the missing
+// values are on one side is a threshold of both. For the search a column is a feature.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +22,8 @@ namespace codt {
 
 class Dataset {
  public:
-    // `x` is row-major, samples x features, finite (the caller has checked). `stop`, if given, ends the
-    // sorting with Stopped.
+    // `x` is row-major, samples x features, without infinity (the caller has checked). `stop`, if given,
+    // ends the sorting with Stopped.
     Dataset(std::span<const double> x, std::uint32_t samples, std::uint32_t features,
             StopCondition* stop = nullptr);
 
@@ -26,6 +32,7 @@ class Dataset {
     Dataset(const Dataset& all, std::span<const std::uint32_t> rows, std::span<const std::uint32_t> count);
 
     std::uint32_t samples() const { return samples_; }
+    // The columns that are searched.
     std::uint32_t features() const { return features_; }
 
     // Rank of each sample in feature f: an index into values(f).
@@ -41,9 +48,19 @@ class Dataset {
         return row(group_ends_, f).first((*values_)[f].size());
     }
 
-    // The split between the distinct values of two ranks, low < high.
+    // The split between the distinct values of two ranks of a column, low < high.
     Split split_between(std::uint32_t f, std::uint32_t low, std::uint32_t high) const {
-        return Split::between(f, values(f)[low], values(f)[high]);
+        const Missing missing = f < given_ ? Missing::right : Missing::left;
+        return Split::between(f < given_ ? f : twice_[f - given_], values(f)[low], values(f)[high], missing);
+    }
+
+    // Whether any sample misses a value of a given feature.
+    bool has_missing(std::uint32_t feature) const { return !second_.empty() && second_[feature] != feature; }
+
+    // The column in which the left side of a split comes first.
+    std::uint32_t column(const Split& split) const {
+        if (split.missing != Missing::left || second_.empty()) return split.feature;
+        return second_[split.feature];
     }
 
     // The rows that a split sends to the left and to the right, in their order.
@@ -68,8 +85,13 @@ class Dataset {
         return {table.data() + static_cast<std::size_t>(f) * samples_, samples_};
     }
 
+    void add_second_orders(std::vector<Buffer<double>>& values);
+
     std::uint32_t samples_;
     std::uint32_t features_;
+    std::uint32_t given_;                 // columns of the data as given
+    std::vector<std::uint32_t> twice_;    // the features of the columns behind them
+    std::vector<std::uint32_t> second_;   // by feature: its other column, or itself; empty if nothing is missing
     std::shared_ptr<const std::vector<Buffer<double>>> values_;  // of each feature
     // Features x samples each.
     Buffer<std::uint32_t> ranks_, orders_, group_ends_;

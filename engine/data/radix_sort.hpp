@@ -13,8 +13,10 @@ namespace codt {
 
 inline constexpr std::uint64_t sort_sign = std::uint64_t{1} << 63;
 
-// Bits whose unsigned order is the order of the doubles, which are finite; both zeros are equal.
+// Bits whose unsigned order is the order of the doubles, which are finite or NaN; both zeros are equal, and NaN
+// is above all numbers, whatever its bits.
 inline std::uint64_t sort_key(double value) {
+    if (value != value) return ~std::uint64_t{0};
     const auto bits = std::bit_cast<std::uint64_t>(value + 0.0);  // -0.0 + 0.0 is 0.0
     return bits ^ (static_cast<std::uint64_t>(static_cast<std::int64_t>(bits) >> 63) | sort_sign);
 }

@@ -45,10 +45,9 @@ Split Subset::split_at(const Dataset& data, std::uint32_t f, std::uint32_t i) co
 }
 
 std::uint32_t Subset::groups_left(const Dataset& data, const Split& split) const {
-    const auto ends = group_end(split.feature);
-    const auto ordered = order(split.feature);
-    const auto ranks = data.ranks(split.feature);
-    const auto values = data.values(split.feature);
+    const std::uint32_t f = data.column(split);
+    const auto ends = group_end(f), ordered = order(f), ranks = data.ranks(f);
+    const auto values = data.values(f);
     const auto beyond = std::partition_point(ends.begin(), ends.end(), [&](std::uint32_t end) {
         return split.goes_left(values[ranks[sample_[ordered[end - 1]]]]);
     });

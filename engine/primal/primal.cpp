@@ -106,7 +106,8 @@ GreedyTree PrimalHeuristic::rebuild(const SolutionNode* node, const Subset& subs
         stop.reached())
         return {leaf, leaf_solution()};
     if (budget.depth > 2 && node && node->kind == SolutionNode::Kind::split) {
-        const std::uint32_t feature = node->split.feature, groups = subset.groups_left(*data_, node->split);
+        const std::uint32_t feature = data_->column(node->split);
+        const std::uint32_t groups = subset.groups_left(*data_, node->split);
         if (groups > 0 && settings_.rules.leaves.thresholds(subset, feature).contain(groups - 1))
             return split(subset, feature, groups - 1, budget, node->left.get(), node->right.get(), worker,
                          stop);
@@ -279,7 +280,7 @@ PrimalHeuristic::Place PrimalHeuristic::go_to(const Solution& tree, const std::v
         const SolutionNode& node = *place.solution;
         const std::uint32_t groups = place.subset.groups_left(*data_, node.split);
         Subset sides[2];
-        place.subset.split(node.split.feature, groups - 1, sides[0], sides[1], scratch);
+        place.subset.split(data_->column(node.split), groups - 1, sides[0], sides[1], scratch);
         if (budget_.limited()) {
             const auto rows = sides[1 - side].samples();
             others += leaves_of(side == 0 ? *node.right : *node.left, {rows.begin(), rows.end()});

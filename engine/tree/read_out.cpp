@@ -1,6 +1,7 @@
 #include "tree/read_out.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
@@ -51,7 +52,9 @@ class Reader {
         const auto parted = data_.part(test, rows);
         if (parted.left.empty() || parted.right.empty())
             throw std::logic_error("codt internal error: a split that separates nothing");
-        const auto ranks = data_.ranks(test.feature);
+        const std::uint32_t column = data_.column(test);
+        const auto ranks = data_.ranks(column);
+        const auto values = data_.values(column);
         std::uint32_t below = 0;
         std::uint32_t above = std::numeric_limits<std::uint32_t>::max();
         for (const std::uint32_t row : parted.left) below = std::max(below, ranks[row]);
@@ -59,13 +62,24 @@ class Reader {
         const std::int32_t index = add(rows);
         const auto i = static_cast<std::size_t>(index);
         tree.split[i] = test;
-        tree.below[i] = data_.values(test.feature)[below];
-        tree.above[i] = data_.values(test.feature)[above];
+        tree.split[i]->missing = direction_of_missing(test, parted, ranks, values);
+        tree.below[i] = values[below];
+        tree.above[i] = values[above];
         const std::int32_t left_index = read(*left, parted.left);
         const std::int32_t right_index = read(*right, parted.right);
         tree.left[i] = left_index;
         tree.right[i] = right_index;
         return index;
+    }
+
+    // Where missing values go: if none of the node's samples misses the value, with the larger side.
+    Missing direction_of_missing(const Split& test, const Dataset::Parted& parted,
+                                 std::span<const std::uint32_t> ranks, std::span<const double> values) const {
+        if (!data_.has_missing(test.feature)) return Missing::unseen;
+        const auto misses = [&](std::uint32_t row) { return std::isnan(values[ranks[row]]); };
+        for (const auto* side : {&parted.left, &parted.right})
+            if (std::any_of(side->begin(), side->end(), misses)) return test.missing;
+        return data_.count(parted.left) >= data_.count(parted.right) ? Missing::left : Missing::right;
     }
 
     const Dataset& data_;

@@ -47,7 +47,8 @@ def refuse_inseparable_values(X: object, samples: Floats, counted: Rows | None =
 expected values that are further apart. Subtract an offset from the column.
     """
     for index, name, column in _columns_at_risk(X, samples):
-        pair = _inseparable_pair(column if counted is None else column[counted])
+        present = ~np.isnan(samples[:, index])
+        pair = _inseparable_pair(column[present if counted is None else present & counted])
         if pair is not None:
             place = f"column {index}" + ("" if name is None else f" ({name!r})")
             raise ValueError(

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from codt.input_checks.arrays import Floats
-from codt.tree.split import TEST_COLUMNS, between, check_width, goes_left, splits_of_sklearn
+from codt.tree.split import (
+    LEFT,
+    RIGHT,
+    UNSEEN,
+    between,
+    check_width,
+    goes_left,
+    missing_left,
+    splits_of_sklearn,
+)
 from codt.tree.tree import LEAF, Tree
 
 
@@ -52,15 +62,15 @@ def as_tree(start: object, X: Floats) -> Tree:
         )
     if inner.n_features != X.shape[1]:
         raise ValueError(f"initial_tree was fitted to {inner.n_features} features; expected {X.shape[1]}.")
-    missing = np.full(inner.node_count, np.nan)
+    unknown = np.full(inner.node_count, np.nan)
     tree = Tree(
         "regression",
         **splits_of_sklearn(inner),
         left=inner.children_left,
         right=inner.children_right,
         n_samples=inner.n_node_samples,
-        loss=missing,
-        value=missing[:, np.newaxis],
+        loss=unknown,
+        value=unknown[:, np.newaxis],
     )
     return _rebuild(tree, X, centred=True)
 
@@ -69,6 +79,7 @@ def _rebuild(tree: Tree, X: Floats, *, centred: bool) -> Tree:
     """Copy the splits that separate the samples; if ``centred``, put thresholds midway between their values."""
     kept: list[int] = []
     threshold: list[float] = []
+    missing: list[int] = []
     left: list[int] = []
     right: list[int] = []
 
@@ -84,18 +95,25 @@ def _rebuild(tree: Tree, X: Floats, *, centred: bool) -> Tree:
         index = len(kept)
         kept.append(node)
         threshold.append(float(tree.threshold[node]))
+        missing.append(UNSEEN)
         left.append(LEAF)
         right.append(LEAF)
         if tree.feature[node] != LEAF:
-            if centred:
-                values = X[rows, tree.feature[node]]
-                threshold[index] = between(float(values[on_left].max()), float(values[~on_left].min()))
+            values = X[rows, tree.feature[node]]
+            if np.isnan(values).any():
+                # The search does not know the sizes of the sides that decide where nothing was seen.
+                missing[index] = LEFT if missing_left(tree, node) else RIGHT
+            low, high = (values[side & ~np.isnan(values)] for side in (on_left, ~on_left))
+            if not len(low) or not len(high):
+                threshold[index] = math.inf if len(low) else -math.inf
+            elif centred:
+                threshold[index] = between(float(low.max()), float(high.min()))
             left[index] = add(int(tree.left[node]), rows[on_left])
             right[index] = add(int(tree.right[node]), rows[~on_left])
         return index
 
     add(0, np.arange(len(X)))
     unknown = np.full(len(kept), np.nan)
-    tests: dict[str, Any] = {name: getattr(tree, name)[kept] for name in TEST_COLUMNS} | {"threshold": threshold}
+    tests: dict[str, Any] = {"feature": tree.feature[kept], "threshold": threshold, "missing": missing}
     fitted: dict[str, Any] = {"n_samples": np.zeros(len(kept)), "loss": unknown, "value": unknown[:, np.newaxis]}
     return Tree(tree.task, **tests, left=left, right=right, **fitted, objective=tree.objective)

@@ -14,7 +14,7 @@ from codt.input_checks.names import printable
 from codt.input_checks.numbers import check_decimals, in_decimals
 from codt.options.options import Task
 from codt.problem.objectives import Objective, guess_objective
-from codt.tree.split import GAP_COLUMNS, TEST_COLUMNS, Split, check_width, goes_left
+from codt.tree.split import GAP_COLUMNS, TEST_COLUMNS, UNSEEN, Split, check_width, goes_left
 
 LEAF = -1
 
@@ -31,6 +31,7 @@ COLUMNS: dict[str, type[np.generic]] = {
     "below": np.float64,
     "above": np.float64,
     "weight": np.float64,
+    "missing": np.int8,
 }
 
 
@@ -146,6 +147,7 @@ class Tree:
     below: Floats
     above: Floats
     weight: Floats
+    missing: NDArray[np.int8]
     objective: Objective
     feature_names: Sequence[str] | None
     class_names: Sequence[object] | None
@@ -168,6 +170,7 @@ class Tree:
         objective: Objective | None = None,
         feature_names: Sequence[str] | None = None,
         class_names: Sequence[object] | None = None,
+        missing: ArrayLike | None = None,
     ) -> None:
         unknown = np.full(np.shape(feature), np.nan)
         below, above = (unknown if gap is None else gap for gap in (below, above))
@@ -177,7 +180,9 @@ class Tree:
         if weight is None:
             weight = values.sum(axis=1) if task == "classification" else n_samples
         object.__setattr__(self, "task", task)
-        given = (feature, threshold, left, right, n_samples, loss, values, label, below, above, weight)
+        if missing is None:
+            missing = np.full(np.shape(feature), UNSEEN)
+        given = (feature, threshold, left, right, n_samples, loss, values, label, below, above, weight, missing)
         for (name, dtype), data in zip(COLUMNS.items(), given, strict=True):
             object.__setattr__(self, name, _frozen(np.array(data, dtype=dtype)))
         object.__setattr__(self, "objective", objective or guess_objective(self))
@@ -265,7 +270,8 @@ class Tree:
         return hash((self.objective, self.feature.tobytes(), self.threshold.tobytes()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Tree, (self.task, *self._arrays(), self.objective, self.feature_names, self.class_names))
+        *arrays, missing = self._arrays()
+        return (Tree, (self.task, *arrays, self.objective, self.feature_names, self.class_names, missing))
 
     def __repr__(self) -> str:
         return (
