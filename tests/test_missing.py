@@ -90,8 +90,8 @@ def rows_of(tree: Tree, X: NDArray[np.float64]) -> list[tuple[int, list[int]]]:
 
 def example() -> tuple[NDArray[np.float64], NDArray[Any]]:
     """Wanted: up to 3 or missing -> a, else whether the second is missing."""
-    X = np.array([[1, 1], [2, NAN], [3, 3], [NAN, 1], [5, NAN], [6, NAN], [7, 4], [8, 5]], dtype=float)
-    return X, np.array(["a", "a", "a", "a", "b", "b", "c", "c"])
+    X = np.array([[1, 1], [2, NAN], [3, 3], [NAN, 1], [5, NAN], [6, 4], [7, NAN], [8, 5]], dtype=float)
+    return X, np.array(["a", "a", "a", "a", "b", "c", "b", "c"])
 
 
 def test_texts_say_where_missing_values_go() -> None:
