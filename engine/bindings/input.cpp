@@ -56,7 +56,9 @@ void check_features(const Matrix& x) {
         refuse("X: expected 1 to 2147483647 rows, got " + std::to_string(x.shape(0)));
     if (x.shape(1) < 1 || x.shape(1) > most_rows)
         refuse("X: expected at least one column, got " + std::to_string(x.shape(1)));
-    check_finite({x.data(), x.size()}, "X");
+    // Infinite values stand for missing ones, below or above all others.
+    for (const double value : std::span<const double>(x.data(), x.size()))
+        if (std::isnan(value)) refuse("X: expected numbers, got NaN");
 }
 
 Targets targets_from(const Matrix& x, const Values& y, const TargetOptions& options) {

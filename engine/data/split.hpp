@@ -2,9 +2,9 @@
 // works on ranks and the gaps between them; splits appear where a tree is stored, followed or reported.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace codt {
 
@@ -15,11 +15,14 @@ struct Split {
     // Values are compared as 64-bit floats; those that go left are the lowest of their feature.
     bool goes_left(double value) const { return value <= threshold; }
 
-    // Whether it can test samples with this many features.
-    bool valid(std::size_t features) const { return feature < features && std::isfinite(threshold); }
+    // Whether it can test samples with this many features. Only what is minus infinity, which stands for
+    // missing values, may be on the left alone.
+    bool valid(std::size_t features) const {
+        return feature < features && threshold < std::numeric_limits<double>::infinity();
+    }
 
     // The test that sends `low` left and `high` right, low < high: at their midpoint, or at `low` where
-    // rounding would put it on `high`.
+    // rounding would put it on `high`, or where one of them is infinite.
     static Split between(std::uint32_t feature, double low, double high) {
         const double middle = low / 2 + high / 2;  // never overflows, unlike (low + high) / 2
         return {feature, (low <= middle && middle < high) ? middle : low};

@@ -14,7 +14,6 @@ from sklearn.utils.validation import validate_data
 
 from codt.estimators.fitted import FittedTree, forget_fit
 from codt.estimators.outcome import Outcome, leaf_outcome
-from codt.input_checks.arrays import check_features
 from codt.options.counterparts import unknown_parameter
 from codt.options.limits import count_threads, seconds_allowed
 from codt.options.options import ESTIMATOR_OPTIONS, SEARCH_OPTIONS, Task, check_options, constraints
@@ -24,6 +23,7 @@ from codt.search.progress import Progress, Watcher, live_line
 from codt.search.proof import KnownBound, gap_in_words
 from codt.search.search import Search
 from codt.strategy.strategy import Strategy
+from codt.table.reading import read_table
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -45,6 +45,9 @@ class BaseOptimalTree(FittedTree):
     min_weight_fraction_leaf: float = 0.0
     min_loss_decrease: float = 0.0
     ties: str = "smaller"
+    categorical_features: Any = "from_dtype"
+    categorical_splits: str = "one-vs-rest"
+    handle_unknown: str = "ignore"
     time_limit: float | None = None
     gap_limit: float = 0.0
     max_expansions: int | None = None
@@ -167,7 +170,7 @@ class BaseOptimalTree(FittedTree):
         return Outcome.of(search), interrupt
 
     def _leaf(self, X: ArrayLike, y: ArrayLike, importance: Importance, stopped_by: str) -> Outcome:
-        problem = prepare_problem(self._task, check_features(X), y, importance)
+        problem = prepare_problem(self._task, read_table(X, self.categorical_features).samples, y, importance)
         return leaf_outcome(problem, stopped_by, self.complexity_cost)
 
     def _continued(self, X: ArrayLike, y: ArrayLike, importance: Importance, options: dict[str, Any]) -> Search | None:
@@ -179,7 +182,8 @@ class BaseOptimalTree(FittedTree):
         self.__dict__.pop("_unfinished", None)
         if not self.warm_start or search is None or used != options:
             return None
-        same = np.array_equal(search.given_samples, check_features(X)) and np.array_equal(seen, np.asarray(y))
+        samples = read_table(X, self.categorical_features).samples
+        same = np.array_equal(search.given_samples, samples, equal_nan=True) and np.array_equal(seen, np.asarray(y))
         return search if same and importance.same_as(counted) else None
 
     def __getstate__(self) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from codt.estimators.presentation import PresentationMixin
-from codt.input_checks.arrays import Floats, check_features
+from codt.input_checks.arrays import Floats
 from codt.tree.measures import decision_path, feature_importances
 from codt.tree.tree import Tree
 
@@ -44,6 +44,8 @@ class FittedTree(PresentationMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
         return tags
 
     def apply(self, X: ArrayLike) -> NDArray[np.intp]:
@@ -55,7 +57,7 @@ class FittedTree(PresentationMixin, BaseEstimator):
             The samples.
         """
         check_is_fitted(self)
-        samples = check_features(X)
+        samples = self.tree_.encode(X, getattr(self, "handle_unknown", "ignore"))
         validate_data(self, X, reset=False, skip_check_array=True)
         return self.tree_.apply(samples)
 

@@ -3,7 +3,9 @@
 from codt.tree.split import GAP_COLUMNS, TEST_COLUMNS
 
 FORMAT = "codt-model"
-VERSION = 3  # version 1 has no objective, and version 2 does not say whether the tree is the smallest
+# Version 1 has no objective, version 2 does not say whether the tree is the smallest, and version 3 not where missing
+# values go.
+VERSION = 4
 
 # Deeper trees and more features are refused: working with a model takes time and memory in proportion to both.
 MOST_LEVELS = 500

@@ -101,7 +101,7 @@ def _plain(value: Any) -> Any:
 
 
 def _column(values: NDArray[Any]) -> list[Any]:
-    """Return an array with null for what is not known."""
+    """Return an array with null for what is not known, and for thresholds that are infinite."""
     if values.dtype.kind != "f" or values.ndim > 1:
         return values.tolist()  # type: ignore[no-any-return]
-    return [None if math.isnan(value) else value for value in values.tolist()]
+    return [value if math.isfinite(value) else None for value in values.tolist()]

@@ -28,6 +28,9 @@ def to_python(
     of numbers in the order of the features; where these have names, it can also be a dict or a row of a data frame
     (what has ``keys``), in which the tested features are looked up by name.
 
+    None and NaN are missing values; features that were never missing in training are expected not to be. Categories are
+    what they were in training, dates are Python's (or pandas') dates and times.
+
     The estimator itself compares 64-bit floats; this function compares whole numbers beyond 2**53, which they cannot
     hold, without rounding them. Thresholds keep all of their digits, so that the function predicts what the estimator
     does; there is no ``decimals`` to round them.

@@ -25,7 +25,8 @@ def to_sql(
 ) -> str:
     """Write the tree as an SQL ``CASE`` expression over columns with the names of the features.
 
-    Where a tested column is NULL, the result is NULL. Thresholds keep all of their digits, so that the expression
+    NULL is a missing value. Where a column is NULL whose feature was never missing in training, the result is NULL.
+    Dates are compared with texts such as ``'2024-03-01'``, which databases take for dates. Thresholds keep all of their digits, so that the expression
     predicts what the estimator does; there is no ``decimals`` to round them.
 
     Parameters
@@ -71,7 +72,8 @@ def to_sql(
         split = tree.split(node)
         name = _identifier(names[split.feature], dialect)
         for child, left in ((tree.right[node], False), (tree.left[node], True)):
-            pending.append((f"{margin}WHEN {split.as_sql(name, left=left)} THEN ", int(child), level))
+            condition = split.as_sql(name, lambda value: _literal(value, dialect), left=left)
+            pending.append((f"{margin}WHEN {condition} THEN ", int(child), level))
 
     open_case(0, 1)
     while pending:

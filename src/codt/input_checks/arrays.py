@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from decimal import Decimal
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -24,14 +26,17 @@ MOST_CLASSES = 65535
 
 
 def check_features(X: object) -> Floats:
-    """Return the samples as a C-contiguous float64 matrix without NaN or infinity; a sparse matrix becomes dense.
+    """Return the samples as a C-contiguous float64 matrix without infinity; a sparse matrix becomes dense.
+
+    Missing values (NaN, None, pandas' NA, masked entries) become NaN.
 
     Examples
     --------
-    >>> check_features([[1, 2], [3, 4]]).dtype
-    dtype('float64')
+    >>> check_features([[1, 2], [3, None]])
+    array([[ 1.,  2.],
+           [ 3., nan]])
     """
-    return _as_floats(dense(X), "X", ensure_2d=True)
+    return _as_floats(with_nan(dense(X)), "X", ensure_2d=True, missing=True)
 
 
 def check_labels(y: object, X: Floats) -> tuple[Floats, NDArray[Any]]:
@@ -149,7 +154,41 @@ range of 0 or at least 1e-150. Rescale y.
         )
 
 
-def _is_ready(values: object, ndim: int) -> TypeGuard[Floats]:
+def with_nan(X: Any) -> Any:
+    """Return samples with NaN where a value is missing in another way: masked, None, or pandas' NA.
+
+    Examples
+    --------
+    >>> with_nan(np.ma.masked_equal([[1, 2]], 2))
+    array([[ 1., nan]])
+    """
+    if isinstance(X, np.ma.MaskedArray):
+        return np.ma.filled(X.astype(np.float64), np.nan)
+    if hasattr(X, "to_dict") and hasattr(X, "dtypes"):
+        return X  # a data frame: scikit-learn's checks turn what is missing into NaN
+    if isinstance(X, (list, tuple)) or (isinstance(X, np.ndarray) and X.dtype.kind == "O"):
+        entries = np.array(X, dtype=object)
+        missing = np.frompyfunc(is_missing, 1, 1)(entries).astype(bool) if entries.size else np.zeros(0, dtype=bool)
+        if missing.any():
+            entries[missing] = math.nan
+            return entries
+    return X
+
+
+def is_missing(entry: Any) -> bool:
+    """Return whether an entry of a table stands for a missing value: None, NaN, or what pandas calls NA and NaT.
+
+    Examples
+    --------
+    >>> is_missing(None), is_missing(math.nan), is_missing("")
+    (True, True, False)
+    """
+    if entry is None or type(entry).__name__ in {"NAType", "NaTType"}:
+        return True
+    return isinstance(entry, (float, np.floating, Decimal)) and bool(entry != entry)  # noqa: PLR0124 - NaN
+
+
+def _is_ready(values: object, ndim: int, *, missing: bool) -> TypeGuard[Floats]:
     """Whether an array needs no conversion or check; scikit-learn's checks take longer than some fits."""
     return (
         type(values) is np.ndarray
@@ -157,14 +196,14 @@ def _is_ready(values: object, ndim: int) -> TypeGuard[Floats]:
         and values.ndim == ndim
         and values.size > 0
         and values.flags.c_contiguous
-        and bool(np.isfinite(values).all())
+        and not bool((np.isinf(values) if missing else ~np.isfinite(values)).any())
     )
 
 
-def _as_floats(values: object, name: str, *, ensure_2d: bool) -> Floats:
+def _as_floats(values: object, name: str, *, ensure_2d: bool, missing: bool = False) -> Floats:
     shape = "a matrix (samples x features)" if ensure_2d else "a vector"
-    expected = f"{name} must be {shape} of finite numbers."
-    if _is_ready(values, 2 if ensure_2d else 1):
+    expected = f"{name} must be {shape} of finite numbers{', or missing ones (NaN)' if missing else ''}."
+    if _is_ready(values, 2 if ensure_2d else 1, missing=missing):
         return values
     numbers = None
     try:
@@ -177,11 +216,18 @@ def _as_floats(values: object, name: str, *, ensure_2d: bool) -> Floats:
         # What does not fit into float64 becomes infinity and is refused; overflow in sums of what just fits does not
         # matter.
         with np.errstate(over="ignore", invalid="ignore"):
-            floats: Floats = check_array(numbers, dtype=np.float64, order="C", ensure_2d=ensure_2d, input_name=name)
+            floats: Floats = check_array(
+                numbers,
+                dtype=np.float64,
+                order="C",
+                ensure_2d=ensure_2d,
+                ensure_all_finite="allow-nan" if missing else True,
+                input_name=name,
+            )
     except ValueError as error:
         text = _first_text(values)
         details = (
-            f"{error}{_place_of_the_first(numbers, getattr(values, 'columns', None))}"
+            f"{error}{_place_of_the_first(numbers, getattr(values, 'columns', None), missing=missing)}"
             if text is None
             else f"Got text: {text!r}."
         )
@@ -230,12 +276,13 @@ def _columns_without_numbers(values: Any) -> str:
     return f" Columns that are not numbers: {', '.join(other)}." if other else ""
 
 
-def _place_of_the_first(numbers: NDArray[Any] | None, names: Any) -> str:
-    """Say where the first NaN or infinity is; nothing if there is none."""
+def _place_of_the_first(numbers: NDArray[Any] | None, names: Any, *, missing: bool) -> str:
+    """Say where the first infinity, or NaN unless values may be missing, is; nothing if there is none."""
     if numbers is None or numbers.dtype.kind not in "biuf":
         return ""
     with np.errstate(over="ignore"):
-        places = np.argwhere(~np.isfinite(numbers.astype(np.float64)))
+        floats = numbers.astype(np.float64)
+        places = np.argwhere(np.isinf(floats) if missing else ~np.isfinite(floats))
     if not len(places):
         return ""
     place = f" The first is in row {places[0][0]}"
@@ -249,11 +296,7 @@ def _missing_entries(labels: NDArray[Any]) -> NDArray[np.intp]:
     """Return where labels of any kind are None, NaN, or what pandas calls NA and NaT."""
     if labels.dtype.kind != "O":
         return np.empty(0, dtype=np.intp)
-    missing = (
-        label is None or type(label).__name__ in {"NAType", "NaTType"} or (isinstance(label, float) and np.isnan(label))
-        for label in labels
-    )
-    return np.flatnonzero(np.fromiter(missing, dtype=bool, count=len(labels)))
+    return np.flatnonzero(np.fromiter(map(is_missing, labels), dtype=bool, count=len(labels)))
 
 
 def _without_extension(y: Any) -> Any:

@@ -47,7 +47,8 @@ def refuse_inseparable_values(X: object, samples: Floats, counted: Rows | None =
 expected values that are further apart. Subtract an offset from the column.
     """
     for index, name, column in _columns_at_risk(X, samples):
-        pair = _inseparable_pair(column if counted is None else column[counted])
+        present = ~np.isnan(samples[:, index])
+        pair = _inseparable_pair(column[present if counted is None else present & counted])
         if pair is not None:
             place = f"column {index}" + ("" if name is None else f" ({name!r})")
             raise ValueError(
@@ -122,7 +123,7 @@ def _columns_at_risk(given: Any, floats: Floats) -> Iterator[tuple[int, object, 
         return
     array = _array(given)
     if isinstance(given, (list, tuple)) and array.dtype.kind == "f":  # whole numbers mixed with others became floats
-        array = np.asarray(given, dtype=object) if np.abs(floats).max() >= _LARGEST_WHOLE else array
+        array = np.asarray(given, dtype=object) if np.nanmax(np.abs(floats), initial=0.0) >= _LARGEST_WHOLE else array
     if not _holds_more(array.dtype):
         return
     columns = array.reshape(len(floats), -1)
@@ -134,7 +135,7 @@ def _at_risk(column: NDArray[Any], floats: Floats) -> list[NDArray[Any]]:
     """Return the column in a list, or an empty one if 64-bit floats hold it."""
     if not _holds_more(column.dtype):
         return []
-    return [] if column.dtype.kind in "iu" and np.abs(floats).max() < _LARGEST_WHOLE else [column]
+    return [] if column.dtype.kind in "iu" and np.nanmax(np.abs(floats), initial=0.0) < _LARGEST_WHOLE else [column]
 
 
 def _holds_more(dtype: np.dtype[Any]) -> bool:
@@ -150,6 +151,8 @@ def _array(values: Any) -> NDArray[Any]:
     if dtype is None or isinstance(dtype, np.dtype):
         return np.asarray(values)
     if hasattr(values, "isna"):  # an extension type of pandas
+        if values.isna().any():
+            return np.asarray(values.to_numpy(dtype=object))
         return np.asarray(values.to_numpy(dtype=np.dtype(getattr(dtype, "numpy_dtype", object))))
     return np.asarray(values.to_numpy())
 

@@ -37,7 +37,7 @@ from codt.input_checks.json_fields import (
 )
 from codt.problem.objectives import OBJECTIVES, Objective, find_objective
 from codt.search.proof import settle
-from codt.tree.split import check_columns
+from codt.tree.split import UNSEEN, check_columns
 from codt.tree.tree import LEAF, Tree
 
 _STATUSES = (
@@ -113,7 +113,10 @@ def _model(found: object) -> Any:
     elif document["classes"] is not None:
         raise expected("classes", "null in regression", document["classes"])
     objective = _objective(document, model)
-    model.tree_ = _tree(document["tree"], document["task"], n_features, n_classes, objective)
+    tree = document["tree"]
+    if version < 4 and isinstance(tree, dict):  # when no value could be missing
+        tree = {**tree, "missing": [UNSEEN for _ in tree.get("feature") or ()]}
+    model.tree_ = _tree(tree, document["task"], n_features, n_classes, objective)
     result = document["result"]
     if version < 3:  # when ties were not broken
         model.ties = "any"

@@ -123,6 +123,39 @@ _TREE_OPTIONS = (
     ),
 )
 
+# What the columns of a table hold.
+_TABLE_OPTIONS = (
+    Option(
+        "categorical_features",
+        "from_dtype",
+        ("array-like", StrOptions({"from_dtype"}), None),
+        '"from_dtype", array-like or None',
+        'Which features are categories: their names, their places, or a truth value for each. "from_dtype": the columns'
+        " of a data frame that hold categories or text. Ordered categories are compared like numbers; missing values"
+        " are a category of their own. None: no feature.",
+        flag=None,
+    ),
+    Option(
+        "categorical_splits",
+        "one-vs-rest",
+        (StrOptions({"one-vs-rest", "subset"}),),
+        '{"one-vs-rest", "subset"}',
+        'What tests of categories may ask: for one of them ("colour is red"), or for any set of them ("colour in {red,'
+        ' blue}"), which needs features of at most 12 categories and takes longer.',
+    ),
+)
+
+# What new samples may hold.
+_UNKNOWN = Option(
+    "handle_unknown",
+    "ignore",
+    (StrOptions({"ignore", "error"}),),
+    '{"ignore", "error"}',
+    "What to do in predict with categories that the training data did not have. They belong to no category that a test"
+    " names, so that they go with the others; with several categories to a test these are the larger side."
+    ' "error": refuse them.',
+)
+
 # What ends a run of a search, and how many threads it has.
 RUN_OPTIONS = (
     Option(
@@ -322,15 +355,15 @@ WATCHING_OPTIONS = (
 )
 
 # What an estimator passes on to its search.
-SEARCH_OPTIONS = (*_TREE_OPTIONS, _MEMORY_LIMIT, *_METHOD_OPTIONS)
-CONSTRUCTOR_OPTIONS = (*_TREE_OPTIONS, _MEMORY_LIMIT, *WATCHING_OPTIONS, *_METHOD_OPTIONS)
+SEARCH_OPTIONS = (*_TREE_OPTIONS, *_TABLE_OPTIONS, _MEMORY_LIMIT, *_METHOD_OPTIONS)
+CONSTRUCTOR_OPTIONS = (*_TREE_OPTIONS, *_TABLE_OPTIONS, _MEMORY_LIMIT, *WATCHING_OPTIONS, *_METHOD_OPTIONS)
 
 
 def estimator_options(*own: Option) -> tuple[Option, ...]:
     """Return the options of an estimator, with those that only it has where they belong in the order of use."""
     # Users of a tree want a small one; a search by itself does what the paper says.
     trees = (replace(option, default="smaller") if option.name == "ties" else option for option in _TREE_OPTIONS)
-    return (*trees, *own, *RUN_OPTIONS, _MEMORY_LIMIT, *_FIT_OPTIONS, *_METHOD_OPTIONS)
+    return (*trees, *_TABLE_OPTIONS, _UNKNOWN, *own, *RUN_OPTIONS, _MEMORY_LIMIT, *_FIT_OPTIONS, *_METHOD_OPTIONS)
 
 
 ESTIMATOR_OPTIONS = estimator_options()

@@ -14,10 +14,9 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _get_feature_names
 
 from codt import _core
-from codt.input_checks.arrays import Floats, check_features
+from codt.input_checks.arrays import Floats
 from codt.input_checks.numbers import as_float, shown
 from codt.input_checks.precision import refuse_inseparable_values
-from codt.input_checks.sparse import dense
 from codt.options.counterparts import unknown_parameter
 from codt.options.limits import count_threads, memory_in_bytes, seconds_allowed
 from codt.options.options import (
@@ -30,11 +29,13 @@ from codt.options.options import (
 )
 from codt.problem.objectives import PARAMETERS, check_parameters
 from codt.problem.problem import ClassWeight, Importance, Problem, prepare_problem
-from codt.search.initial_tree import prune_empty_splits
+from codt.search.columns import Columns
+from codt.search.initial_tree import prune_empty_splits, with_kinds
 from codt.search.proof import Status, relative_gap
+from codt.search.translation import in_columns, in_features
 from codt.strategy.strategy import Strategy, resolve_strategy
+from codt.table.reading import read_table
 from codt.tree.measures import node_weights
-from codt.tree.split import TEST_COLUMNS
 from codt.tree.tree import Tree
 
 _TO_CORE = tuple(option.name for option in CONSTRUCTOR_OPTIONS if option.to_core)
@@ -74,8 +75,8 @@ class Search:
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        The samples; numbers, without NaN or infinity. A sparse matrix is made dense.
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        The samples, as in :meth:`codt.OptimalTreeClassifier.fit`.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         The labels (numbers or strings), or the numbers to predict; those can be several for each sample.
     task : {"classification", "regression"}
@@ -132,6 +133,8 @@ class Search:
         min_weight_fraction_leaf: float = 0.0,
         min_loss_decrease: float = 0.0,
         ties: str = "any",
+        categorical_features: object = "from_dtype",
+        categorical_splits: str = "one-vs-rest",
         memory_limit: float | str | None = None,
         time_limit: float | None = None,
         log_expansions: bool = False,
@@ -155,12 +158,14 @@ class Search:
                 raise TypeError(unknown_parameter(name, [*values, *PARAMETERS], "Search()"))
         check_parameters([PARAMETERS[name] for name in parameters], parameters, "Search")
         self.feature_names = _get_feature_names(X)
-        X = dense(X)
-        self.given_samples = check_features(X)
+        table = read_table(X, categorical_features)
+        self.given_samples = table.samples
         self.task: Task = task
         importance = Importance(sample_weight, class_weight, cost_matrix, sample_costs, criterion, parameters)
         self.problem = prepare_problem(task, self.given_samples, y, importance)
-        refuse_inseparable_values(X, self.given_samples, self.problem.counted)
+        refuse_inseparable_values(table.numbers, self.given_samples, self.problem.counted)
+        subsets = categorical_splits == "subset"
+        self.columns = Columns(self.problem.samples, table.kinds, subsets=subsets, names=self.feature_names)
         self.classes = self.problem.classes
         self.penalty = absolute_penalty(complexity_cost, self.problem)
         limits = self.problem.leaf_limits(min_samples_leaf, min_weight_fraction_leaf)
@@ -188,7 +193,7 @@ class Search:
         start = perf_counter()
         # The core refuses unknown and missing options.
         self._core = _core.Search(
-            self.problem.samples,
+            self.columns.matrix,
             self.problem.targets,
             weights=self.problem.weights,
             costs=self.problem.costs,
@@ -276,8 +281,8 @@ class Search:
         >>> search.status, search.loss
         ('optimal', 1)
         """
-        starting = prune_empty_splits(tree, self.problem.samples)
-        self._core.offer(*(getattr(starting, name).tolist() for name in (*TEST_COLUMNS, "left", "right")))
+        starting = prune_empty_splits(with_kinds(tree, self.columns.kinds), self.problem.samples)
+        self._core.offer(*in_columns(self.columns, starting))
 
     def raise_lower_bound(self, bound: float, tolerance: float = 0.0) -> None:
         """Tell the search that no tree has a lower objective than ``bound``, so that it need not prove this itself.
@@ -375,7 +380,8 @@ class Search:
     @property
     def incumbent(self) -> Tree:
         """The best tree found so far."""
-        arrays: dict[str, Any] = {**self._core.tree(), "task": self.task, "objective": self.problem.objective}
+        arrays: dict[str, Any] = in_features(self.columns, self._core.tree())
+        arrays = {**arrays, "task": self.task, "objective": self.problem.objective}
         arrays["feature_names"] = self.feature_names
         arrays["class_names"] = self.classes if self.task == "classification" else None
         weights = self.problem.weights
@@ -424,8 +430,8 @@ class Search:
         if not self._log_expansions:
             raise ValueError("log_expansions=False: expected log_expansions=True to record the expansions.")
         return [
-            Expansion(tuple(PathStep(*step) for step in path), feature, threshold)
-            for path, feature, threshold in self._core.expansions()
+            Expansion(tuple(PathStep(*step) for step in path), self.columns.feature(column), threshold)
+            for path, column, threshold in self._core.expansions()
         ]
 
     def __repr__(self) -> str:

@@ -7,8 +7,8 @@ docs/engine.md, "Another kind of split", says how to add another kind of test.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,22 +16,48 @@ from numpy.typing import NDArray
 
 from codt.input_checks.arrays import Floats
 from codt.input_checks.json_fields import check_number, expected
+from codt.input_checks.names import printable
 from codt.input_checks.numbers import in_decimals
+from codt.table.kinds import Categories, Kind, Label
+from codt.tree.sets import set_python, set_sql, set_words
 
 # The arrays of a tree that make up its tests, and those with the training values next to each threshold.
-TEST_COLUMNS = ("feature", "threshold")
+TEST_COLUMNS = ("feature", "threshold", "missing", "categories")
 GAP_COLUMNS = ("below", "above")
 
+# The function that Python sources call to count moments (export/python_source.py).
+COUNT = "count"
 
-def at_most(values: Floats, threshold: Floats | float) -> NDArray[np.bool_]:
-    """Return which values go left: the rule itself, in 64-bit floats.
+# Where missing values go: "unseen" where no training sample of the node had one, then with the larger side.
+UNSEEN, RIGHT, LEFT = -1, 0, 1
+
+
+def at_most(
+    values: Floats, threshold: Floats | float, missing_left: NDArray[np.bool_] | bool = False
+) -> NDArray[np.bool_]:
+    """Return which values go left: the rule itself, in 64-bit floats; NaN is a missing value.
 
     Examples
     --------
-    >>> at_most(np.array([1.0, 2.0, 3.0]), 2.0)
-    array([ True,  True, False])
+    >>> at_most(np.array([1.0, 2.0, 3.0, np.nan]), 2.0), at_most(np.array([np.nan]), 2.0, True)
+    (array([ True,  True, False, False]), array([ True]))
     """
-    return np.asarray(values <= threshold)
+    return np.asarray((values <= threshold) | (np.isnan(values) & missing_left))
+
+
+def missing_left(tests: Any, node: int | NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Return whether missing values go left: as the test says, or with the larger side if it saw none in training.
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeClassifier
+    >>> tree = OptimalTreeClassifier(max_depth=1).fit([[1], [2], [5]], [0, 0, 1]).tree_
+    >>> tree.missing[0].item(), bool(missing_left(tree, 0))
+    (-1, True)
+    """
+    direction = tests.missing[node]
+    larger = tests.n_samples[tests.left[node]] >= tests.n_samples[tests.right[node]]
+    return np.where(direction == UNSEEN, larger, direction == LEFT)
 
 
 def goes_left(tests: Any, node: int | NDArray[np.intp], samples: Floats, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -44,7 +70,15 @@ def goes_left(tests: Any, node: int | NDArray[np.intp], samples: Floats, rows: N
     >>> goes_left(OptimalTreeClassifier(max_depth=1).fit(X, [0, 0, 1]).tree_, 0, X, np.array([1, 2]))
     array([ True, False])
     """
-    return at_most(samples[rows, tests.feature[node]], tests.threshold[node])
+    values = samples[rows, tests.feature[node]]
+    some_missing = bool(np.isnan(values).any())
+    left = at_most(values, tests.threshold[node], missing_left(tests, node) if some_missing else False)
+    if tests.categories.size:
+        # The threshold of a set is NaN. Beyond the last column, and for what is missing, no category is in a set.
+        code = np.where(np.isnan(values), -1, np.minimum(values, tests.categories.shape[1])).astype(np.intp)
+        known = (code >= 0) & (code < tests.categories.shape[1])
+        left |= known & tests.categories[node, np.where(known, code, 0)]
+    return left
 
 
 def check_width(tests: Any, width: int, holder: str, tree: str = "the tree") -> None:
@@ -69,23 +103,31 @@ def check_columns(fields: dict[str, Any], leaf: list[bool]) -> dict[str, list[fl
 
     Examples
     --------
-    >>> check_columns({"threshold": [4.0], "below": [1.0], "above": [2]}, [False])
+    >>> check_columns({"threshold": [4.0], "missing": [-1], "below": [1.0], "above": [2]}, [False])
     Traceback (most recent call last):
         ...
     ValueError: tree.threshold: 4.0 is not between 1.0 and 2.
     """
     names = ("threshold", *GAP_COLUMNS)
+    for value, is_leaf in zip(fields["missing"], leaf, strict=True):
+        if type(value) is not int or value not in ((UNSEEN,) if is_leaf else (UNSEEN, RIGHT, LEFT)):
+            raise expected("tree.missing", "-1, 0 or 1, and -1 in leaves", value)
     for name in names:
-        for value, is_leaf in zip(fields[name], leaf, strict=True):
-            if value is None and (is_leaf or name != "threshold"):
+        for value, missing, is_leaf in zip(fields[name], fields["missing"], leaf, strict=True):
+            # Without a threshold a test is whether the value is missing.
+            if value is None and (is_leaf or name != "threshold" or missing != UNSEEN):
                 continue
             if is_leaf:
                 raise expected(f"tree.{name}", "null in leaves", value)
             check_number(value, f"tree.{name}")
     for below, threshold, above in zip(fields["below"], fields["threshold"], fields["above"], strict=True):
-        if below is not None and above is not None and not below <= threshold < above:
+        if None not in (below, threshold, above) and not below <= threshold < above:
             raise ValueError(f"tree.threshold: {threshold!r} is not between {below!r} and {above!r}.")
-    return {name: [math.nan if value is None else value for value in fields[name]] for name in names}
+    columns = {name: [math.nan if value is None else value for value in fields[name]] for name in names}
+    for i, is_leaf in enumerate(leaf):
+        if fields["threshold"][i] is None and not is_leaf:
+            columns["threshold"][i] = math.inf if fields["missing"][i] == RIGHT else -math.inf
+    return {**columns, "missing": fields["missing"]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +139,15 @@ class Split:
     feature : int
         What is tested.
     threshold : float
-        Samples with ``x[feature] <= threshold`` go left, others right.
+        Samples with ``x[feature] <= threshold`` go left, others right. Infinite if the test is whether the value is
+        missing.
+    missing : {-1, 0, 1}, default=-1
+        Where missing values go: right (0), left (1), or with the larger side, because none was seen in training (-1).
+    categories : tuple of int, optional
+        The categories that go left, by their numbers, if the test names categories; all others go right, also those
+        that were not seen in training. The threshold is NaN then.
+    kind : Categories, Moments or None
+        What the feature holds, if it is not just a number: how the test is written for readers.
     below, above : float, optional
         The largest training value that goes left, and the smallest that goes right; NaN if not known. They determine
         how precisely the threshold has to be shown, but are not part of the test: splits that differ only in them are
@@ -116,12 +166,35 @@ class Split:
 
     feature: int
     threshold: float
+    missing: int = UNSEEN
+    categories: tuple[int, ...] = ()
+    kind: Kind = field(default=None, compare=False)
     below: float = field(default=math.nan, compare=False)
     above: float = field(default=math.nan, compare=False)
 
     def goes_left(self, samples: Floats) -> NDArray[np.bool_]:
-        """Return which samples go left."""
-        return at_most(samples[:, self.feature], self.threshold)
+        """Return which samples go left; missing values do only if the test says so."""
+        values = samples[:, self.feature]
+        left = at_most(values, self.threshold, self.missing == LEFT)
+        return left | np.isin(values, self.categories) if self.is_set else left
+
+    @property
+    def is_set(self) -> bool:
+        """Whether the test names categories."""
+        return math.isnan(self.threshold)
+
+    @property
+    def labels(self) -> list[Label]:
+        """The categories that go left, if the feature has some: those that the test names, or up to its threshold."""
+        if not isinstance(self.kind, Categories):
+            return list(self.categories)
+        if self.is_set:
+            return [self.kind.labels[code] for code in self.categories]
+        return list(self.kind.labels[: int(self.threshold) + 1]) if math.isfinite(self.threshold) else []
+
+    def takes_missing(self, *, left: bool) -> bool:
+        """Return whether the test itself sends missing values to a side."""
+        return self.missing == (LEFT if left else RIGHT)
 
     @property
     def shown(self) -> str:
@@ -131,6 +204,8 @@ class Split:
         of the gap between them: new samples in the gap should go where the text says. Six digits where they are not
         known.
         """
+        if self.kind is not None:
+            return printable(self.kind.shown(self.threshold))
         if math.isnan(self.below) or math.isnan(self.above):
             return in_digits(self.threshold, 6)
         gap = self.above / 10 - self.below / 10
@@ -149,22 +224,54 @@ class Split:
 
         The threshold has the digits of :attr:`shown`, or the number of decimals that is asked for.
         """
-        return f"{sign if left else '>'} {self.digits(decimals)}"
+        taken = self.takes_missing(left=left)
+        if self.is_set:
+            return set_words(self.labels, missing=self.missing == LEFT, inside=left)
+        if math.isinf(self.threshold):
+            return "is missing" if taken else "is not missing"
+        return f"{sign if left else '>'} {self.digits(decimals)}{' or missing' if taken else ''}"
 
     def digits(self, decimals: int | None) -> str:
         """Return the threshold with some decimals, or as :attr:`shown`."""
-        return self.shown if decimals is None else in_decimals(self.threshold, decimals)
+        return self.shown if decimals is None or self.kind is not None else in_decimals(self.threshold, decimals)
 
-    def as_sql(self, column: str, *, left: bool) -> str:
-        """Return the SQL condition for one side of the test; where the column is NULL, a row meets neither."""
-        return f"{column} {'<=' if left else '>'} {self.threshold!r}"
+    def as_sql(self, column: str, literal: Callable[[object], str], *, left: bool) -> str:
+        """Return the SQL condition for one side of the test; ``literal`` writes texts and numbers.
+
+        Missing values are NULL. If none was seen in training, a row whose column is NULL meets neither side of a
+        threshold.
+        """
+        taken = self.takes_missing(left=left)
+        if isinstance(self.kind, Categories) and not math.isinf(self.threshold):
+            literals = [literal(label) for label in self.labels]
+            return set_sql(column, literals, missing=None if self.missing == UNSEEN else self.missing == LEFT, inside=left)
+        if math.isinf(self.threshold):
+            return f"{column} IS {'' if taken else 'NOT '}NULL"
+        threshold = repr(self.threshold) if self.kind is None else literal(self.kind.as_text(self.threshold))
+        condition = f"{column} {'<=' if left else '>'} {threshold}"
+        return f"({condition} OR {column} IS NULL)" if taken else condition
 
     def as_python(self, row: str) -> str:
-        """Return the Python expression that is true where a row goes left."""
-        return f"{row}[{self.feature}] <= {self.threshold!r}"
+        """Return the Python expression that is true where a row goes left; missing values are None or NaN."""
+        value = f"{row}[{self.feature}]"
+        if isinstance(self.kind, Categories) and not math.isinf(self.threshold):
+            return set_python(value, self.labels, missing=self.missing == LEFT)
+        counted = value if self.kind is None else f"{COUNT}({value}, {self.kind.unit!r})"
+        if math.isinf(self.threshold):
+            gone = set_python(value, [], missing=True)
+            return gone if self.missing == LEFT else f"not {gone}"
+        if self.missing == LEFT:
+            return f"{set_python(value, [], missing=True)} or {counted} <= {self.threshold!r}"
+        if self.missing == RIGHT:
+            return f"{value} is not None and {counted} <= {self.threshold!r}"
+        return f"{counted} <= {self.threshold!r}"
 
     def as_sklearn(self, what: str) -> float:
         """Return a threshold that separates the training values after rounding to 32 bits, too; refuse if none does."""
+        if math.isinf(self.threshold):
+            return self.threshold
+        if self.is_set:
+            raise ValueError(f"to_sklearn: {what} by categories, which scikit-learn's trees cannot test.")
         below, above = self.below, self.above
         if math.isnan(below) or math.isnan(above):  # not known: it must separate neighbouring 64-bit floats
             below, above = self.threshold, float(np.nextafter(self.threshold, np.inf))
@@ -200,13 +307,38 @@ def conjunction(name: str, tests: Sequence[tuple[Split, bool]], sign: str = "<="
     >>> conjunction("x", [(Split(0, 3.0), True), (Split(0, 1.0), False), (Split(0, 2.0), True)])
     '1 < x <= 2'
     """
+    if any(split.is_set for split, _ in tests):
+        return f"{name} {_joined_sets(tests)}"
+    known = [(split, left) for split, left in tests if split.missing != UNSEEN]
+    missing = bool(known) and all(split.takes_missing(left=left) for split, left in known)
     low = max((split for split, left in tests if not left), key=lambda split: split.threshold, default=None)
     high = min((split for split, left in tests if left), key=lambda split: split.threshold, default=None)
+    low = None if low is not None and math.isinf(low.threshold) else low
+    high = None if high is not None and math.isinf(high.threshold) else high
+    if low is None and high is None:
+        return f"{name} is {'' if missing else 'not '}missing" if known else ""
+    # A value that is missing reaches this place only if all tests let it.
+    if any(math.isinf(split.threshold) and split.takes_missing(left=left) for split, left in known):
+        return f"{name} is missing"
+    low, high = (None if split is None else replace(split, missing=UNSEEN) for split in (low, high))
     if low is None:
-        return "" if high is None else high.words(name, sign=sign, decimals=decimals)
-    if high is None:
-        return low.words(name, left=False, decimals=decimals)
-    return f"{low.digits(decimals)} < {high.words(name, sign=sign, decimals=decimals)}"
+        words = "" if high is None else high.words(name, sign=sign, decimals=decimals)
+    elif high is None:
+        words = low.words(name, left=False, decimals=decimals)
+    else:
+        words = f"{low.digits(decimals)} < {high.words(name, sign=sign, decimals=decimals)}"
+    return f"{words} or missing" if missing else words
+
+
+def _joined_sets(tests: Sequence[tuple[Split, bool]]) -> str:
+    """Return what several tests of one feature's categories leave, as it follows the name of the feature."""
+    missing = -1  # as if it were a category
+    members = [({*split.categories, missing} if split.missing == LEFT else {*split.categories}) for split, _ in tests]
+    inside = [members[i] for i, (_, left) in enumerate(tests) if left]
+    outside = set().union(*(members[i] for i, (_, left) in enumerate(tests) if not left))
+    codes = set.intersection(*inside) - outside if inside else outside
+    named = replace(tests[0][0], categories=tuple(sorted(codes - {missing})), missing=LEFT if missing in codes else RIGHT)
+    return named.side(left=bool(inside))
 
 
 def between(low: float, high: float) -> float:
@@ -231,10 +363,12 @@ def splits_for_sklearn(tree: Any, feature_names: Any) -> dict[str, Any]:
     array([ 1.5, -2. , -2. ])
     """
     feature, threshold = np.full(tree.node_count, -2), np.full(tree.node_count, -2.0)  # the values of leaves
+    left = np.zeros(tree.node_count, dtype=np.uint8)
     for i, split in ((node.index, node.split) for node in tree if not node.is_leaf):
         name = f"x[{split.feature}]" if feature_names is None else repr(str(feature_names[split.feature]))
         feature[i], threshold[i] = split.feature, split.as_sklearn(f"node {i} separates {name}")
-    return {"feature": feature, "threshold": threshold}
+        left[i] = missing_left(tree, i)
+    return {"feature": feature, "threshold": threshold, "missing_go_to_left": left}
 
 
 def splits_of_sklearn(inner: Any) -> dict[str, Any]:
@@ -248,7 +382,13 @@ def splits_of_sklearn(inner: Any) -> dict[str, Any]:
     """
     leaf = inner.children_left < 0
     cuts = [math.nan if ends else as_64_bits(cut) for cut, ends in zip(inner.threshold, leaf, strict=True)]
-    return {"feature": np.where(leaf, -1, inner.feature), "threshold": np.array(cuts)}
+    sizes = inner.n_node_samples
+    left = np.asarray(inner.missing_go_to_left, dtype=bool)
+    # Where missing values go with the larger side there may have been none: it makes no difference.
+    larger = sizes[inner.children_left] >= sizes[inner.children_right]
+    unseen = leaf | ((left == larger) & np.isfinite(inner.threshold))
+    missing = np.where(unseen, UNSEEN, np.where(left, LEFT, RIGHT))
+    return {"feature": np.where(leaf, -1, inner.feature), "threshold": np.array(cuts), "missing": missing}
 
 
 def as_64_bits(threshold: float) -> float:
@@ -261,6 +401,8 @@ def as_64_bits(threshold: float) -> float:
     >>> float(np.float32(1.0000000596046448)), float(np.float32(1.000000059604645)) > 1
     (1.0, True)
     """
+    if math.isinf(threshold):
+        return float(threshold)
     largest = np.float32(threshold)
     if float(largest) > threshold:  # NumPy alone would compare 32 bits
         largest = np.nextafter(largest, np.float32(-np.inf))

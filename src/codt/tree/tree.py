@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from codt.input_checks.arrays import Floats, check_features
+from codt.input_checks.arrays import Floats
 from codt.input_checks.names import printable
 from codt.input_checks.numbers import check_decimals, in_decimals
 from codt.options.options import Task
 from codt.problem.objectives import Objective, guess_objective
-from codt.tree.split import GAP_COLUMNS, TEST_COLUMNS, Split, check_width, goes_left
+from codt.table.kinds import Kind, kind_of
+from codt.table.reading import encode
+from codt.tree.split import GAP_COLUMNS, UNSEEN, Split, check_width, goes_left
 
 LEAF = -1
 
@@ -31,6 +33,8 @@ COLUMNS: dict[str, type[np.generic]] = {
     "below": np.float64,
     "above": np.float64,
     "weight": np.float64,
+    "missing": np.int8,
+    "categories": np.bool_,
 }
 
 
@@ -115,6 +119,13 @@ class Tree:
     objective : Objective, optional
         What the tree was fitted to: the meaning of ``loss``. By default what agrees with the losses in classification,
         and the squared error in regression.
+    missing : array of int, shape (node_count,), optional
+        Where every test sends missing values: right (0), left (1), or with the larger side (-1), because none was seen
+        in training; -1 in leaves.
+    categories : array of bool, shape (node_count, n_categories), optional
+        The categories that tests which name categories send left; the threshold of such tests is NaN.
+    kinds : sequence, optional
+        What every feature holds (``Categories``, ``Moments``, or None for numbers); None if all are numbers.
     feature_names, class_names : sequence, optional
         What features and classes are called where the tree is printed. Trees that differ only in them are equal.
 
@@ -132,7 +143,7 @@ class Tree:
     [2, 1]
     """
 
-    __slots__ = ("_depths", "class_names", "feature_names", "objective", "task", *COLUMNS)
+    __slots__ = ("_depths", "class_names", "feature_names", "kinds", "objective", "task", *COLUMNS)
 
     task: Task
     feature: NDArray[np.int32]
@@ -146,7 +157,10 @@ class Tree:
     below: Floats
     above: Floats
     weight: Floats
+    missing: NDArray[np.int8]
+    categories: NDArray[np.bool_]
     objective: Objective
+    kinds: tuple[Kind, ...] | None
     feature_names: Sequence[str] | None
     class_names: Sequence[object] | None
     _depths: NDArray[np.int64]
@@ -168,6 +182,9 @@ class Tree:
         objective: Objective | None = None,
         feature_names: Sequence[str] | None = None,
         class_names: Sequence[object] | None = None,
+        missing: ArrayLike | None = None,
+        categories: ArrayLike | None = None,
+        kinds: Sequence[Kind] | None = None,
     ) -> None:
         unknown = np.full(np.shape(feature), np.nan)
         below, above = (unknown if gap is None else gap for gap in (below, above))
@@ -177,10 +194,16 @@ class Tree:
         if weight is None:
             weight = values.sum(axis=1) if task == "classification" else n_samples
         object.__setattr__(self, "task", task)
-        given = (feature, threshold, left, right, n_samples, loss, values, label, below, above, weight)
+        if missing is None:
+            missing = np.full(np.shape(feature), UNSEEN)
+        if categories is None:
+            categories = np.zeros((len(values), 0))
+        tests = (missing, categories)
+        given = (feature, threshold, left, right, n_samples, loss, values, label, below, above, weight, *tests)
         for (name, dtype), data in zip(COLUMNS.items(), given, strict=True):
             object.__setattr__(self, name, _frozen(np.array(data, dtype=dtype)))
         object.__setattr__(self, "objective", objective or guess_objective(self))
+        object.__setattr__(self, "kinds", None if kinds is None else tuple(kinds))
         object.__setattr__(self, "feature_names", feature_names)
         object.__setattr__(self, "class_names", class_names)
         object.__setattr__(self, "_depths", _frozen(_depths(self.left, self.right)))
@@ -218,7 +241,11 @@ class Tree:
 
     def apply(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return the index of the leaf that each sample reaches."""
-        return route(self, check_features(X))[0]
+        return route(self, self.encode(X))[0]
+
+    def encode(self, X: ArrayLike, handle_unknown: str = "ignore") -> Floats:
+        """Return samples as the tree's tests see them: numbers, also for categories and dates; see ``kinds``."""
+        return encode(X, self.kinds, handle_unknown)
 
     def predict(self, X: ArrayLike) -> Floats:
         """Return the row of ``value`` of the leaf that each sample reaches, shape (n_samples, n_values)."""
@@ -248,7 +275,12 @@ class Tree:
         """Return the test of a branching node."""
         if self.feature[node] == LEAF:
             raise ValueError(f"node {node} is a leaf; expected a node with a test.")
-        return Split(*(getattr(self, name)[node].item() for name in (*TEST_COLUMNS, *GAP_COLUMNS)))
+        return Split(
+            *(getattr(self, name)[node].item() for name in ("feature", "threshold", "missing")),
+            tuple(np.flatnonzero(self.categories[node]).tolist()),
+            kind_of(self.kinds, int(self.feature[node])),
+            *(getattr(self, name)[node].item() for name in GAP_COLUMNS),
+        )
 
     def __iter__(self) -> Iterator[Node]:
         return (self[i] for i in range(self.node_count))
@@ -256,7 +288,7 @@ class Tree:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tree):
             return NotImplemented
-        return self.objective == other.objective and all(
+        return (self.objective, self.kinds) == (other.objective, other.kinds) and all(
             np.array_equal(mine, theirs, equal_nan=True)
             for mine, theirs in zip(self._arrays(), other._arrays(), strict=True)
         )
@@ -265,7 +297,9 @@ class Tree:
         return hash((self.objective, self.feature.tobytes(), self.threshold.tobytes()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Tree, (self.task, *self._arrays(), self.objective, self.feature_names, self.class_names))
+        *arrays, missing, categories = self._arrays()
+        names = (self.feature_names, self.class_names)
+        return (Tree, (self.task, *arrays, self.objective, *names, missing, categories, self.kinds))
 
     def __repr__(self) -> str:
         return (

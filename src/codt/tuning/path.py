@@ -34,12 +34,12 @@ from sklearn.base import clone
 from codt import _core
 from codt.estimators.base import BaseOptimalTree
 from codt.estimators.outcome import Outcome, leaf_outcome
-from codt.input_checks.arrays import check_features
 from codt.input_checks.numbers import as_float, shown
 from codt.options.options import MAX_DEPTH
 from codt.problem.problem import prepare_problem
 from codt.search.proof import KnownBound
 from codt.search.search import absolute_penalty
+from codt.table.reading import read_table
 from codt.tree.tree import Tree
 from codt.tuning.supervision import Supervisor
 
@@ -170,7 +170,7 @@ class PathSolver:
         self.supervisor = Supervisor() if supervisor is None else supervisor
         self._words = words
         #: The samples that were given.
-        self.samples = check_features(X)
+        self.samples = read_table(X, estimator.categorical_features).samples
         self._problem = prepare_problem(estimator._task, self.samples, y, self._importance)
         leaf = leaf_outcome(self._problem, "interrupted", 0.0).tree
         self._leaf_loss = leaf.total_loss

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +20,7 @@ from codt.problem.sums import exact_sum
 from codt.search.proof import distance_in_words, relative_gap
 from codt.tree.holder import find_tree
 from codt.tree.of_sklearn import is_sklearn_tree
-from codt.tree.split import Split
+from codt.tree.split import LEFT, RIGHT, UNSEEN, Split
 from codt.tree.tree import LEAF, Tree, route
 
 # Sums of floats that differ by less than this, relative to the loss of the best single leaf, count as equal: a few
@@ -236,12 +237,32 @@ def _idle_splits(
     return idle
 
 
+def possible_tests(X: Floats, rows: NDArray[np.bool_]) -> Iterator[Split]:
+    """Return all tests that separate some rows: at every value, with missing values on either side, or of these alone.
+
+    Examples
+    --------
+    >>> [test.words("x") for test in possible_tests(np.array([[1.0], [2.0], [np.nan]]), np.ones(3, dtype=bool))]
+    ['x <= 1', 'x <= 1 or missing', 'x is not missing']
+    """
+    for feature in range(X.shape[1]):
+        values = np.unique(X[rows, feature])  # NaN comes last
+        some_missing = bool(np.isnan(values[-1]))
+        if some_missing:
+            values = values[:-1]
+        for value in values[:-1]:
+            for missing in (RIGHT, LEFT) if some_missing else (UNSEEN,):
+                yield Split(feature, float(value), missing)
+        if some_missing and len(values):
+            yield Split(feature, math.inf, RIGHT)
+
+
 def _enumerate(problem: Problem, limits: LeafLimits, model: BaseOptimalTree, slack: float) -> float:
     """Return the optimal objective by trying every tree; repeated subproblems are solved once."""
     X = problem.samples
     depth, penalty, decrease = int(model.max_depth), model.penalty_, as_float(model.min_loss_decrease)
     rounding = 0.0 if problem.objective.whole and not penalty else slack
-    n_splits = sum(len(np.unique(column)) - 1 for column in X.T)
+    n_splits = sum(1 for _ in possible_tests(X, np.ones(len(X), dtype=bool)))
     if n_splits**depth > MOST_SPLITS:
         raise ValueError(
             f"enumerate_trees: {n_splits} splits at depth {depth} are too many to try all;"
@@ -258,18 +279,17 @@ def _enumerate(problem: Problem, limits: LeafLimits, model: BaseOptimalTree, sla
         if key not in known:
             leaf = objective = problem.leaf(np.flatnonzero(rows)).loss
             if n_leaves > 1:
-                for feature in range(X.shape[1]):
-                    for value in np.unique(X[rows, feature])[:-1]:
-                        left = Split(feature, value).goes_left(X)
-                        if not (enough(rows & left) and enough(rows & ~left)):
-                            continue
-                        # Where the leaves suffice for the full depth, one way to share them out is enough.
-                        shares = range(1, n_leaves) if n_leaves < 2**budget else [n_leaves // 2]
-                        for share in shares:
-                            split = penalty + best(rows & left, budget - 1, share)
-                            split += best(rows & ~left, budget - 1, n_leaves - share)
-                            if leaf - split >= decrease - rounding:
-                                objective = min(objective, split)
+                for test in possible_tests(X, rows):
+                    left = test.goes_left(X)
+                    if not (enough(rows & left) and enough(rows & ~left)):
+                        continue
+                    # Where the leaves suffice for the full depth, one way to share them out is enough.
+                    shares = range(1, n_leaves) if n_leaves < 2**budget else [n_leaves // 2]
+                    for share in shares:
+                        split = penalty + best(rows & left, budget - 1, share)
+                        split += best(rows & ~left, budget - 1, n_leaves - share)
+                        if leaf - split >= decrease - rounding:
+                            objective = min(objective, split)
             known[key] = objective
         return known[key]
 
