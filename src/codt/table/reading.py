@@ -311,6 +311,8 @@ def _declared(series: Any) -> tuple[list[Label], bool]:
     if categories is not None:  # pandas and polars
         labels = [label_of(label) for label in (categories.tolist() if hasattr(categories, "tolist") else categories)]
         return [label for label in labels if label is not None], bool(getattr(dtype, "ordered", False))
+    if getattr(getattr(native, "type", None), "ordered", False):  # a dictionary of pyarrow
+        return [label for label in map(label_of, native.unify_dictionaries().chunk(0).dictionary.to_pylist()) if label is not None], True
     return [], False
 
 
