@@ -160,8 +160,7 @@ void Search::add_trace_point() {
     upper = sizes_ ? upper_bound_.load() : std::min(upper, upper_bound_.load());
     // Rounding, here, in another search or in other numbers, may make a tree seem better than was proven
     // possible.
-    const double rounding = std::max(wanted_precision * lower_bound_, tolerance_);
-    if (upper < lower_bound_ && upper >= lower_bound_ - rounding) upper = lower_bound_;
+    if (upper < lower_bound_ && upper >= (1 - wanted_precision) * lower_bound_) upper = lower_bound_;
     // Until the tree is proven optimal, the lower bound stays below the upper one, by however little.
     lower = proven ? upper : std::max(std::min(lower, std::nextafter(upper, 0.0)), lower_bound_.load());
     lower = std::min(lower, upper);
