@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 import typer
 
-from codt.data.own_tables import features_and_target, parse_table, refuse_text
+from codt.data.own_tables import features_and_target, refuse_text
+from codt.data.table_files import parse_table
 from codt.loading.json_reader import from_json
 from codt.tree.narrow import only_tested
 
