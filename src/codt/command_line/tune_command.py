@@ -46,11 +46,19 @@ def tune(
     reading: Reading,
     task: TaskFlag = TaskChoice.auto,
     depths: Annotated[
-        str, typer.Option(help="The depths to choose from, with commas between.", rich_help_panel=_GROUP)
+        Any,
+        typer.Option(
+            parser=numbers,
+            metavar="<numbers>",
+            help="The depths to choose from, with commas between.",
+            rich_help_panel=_GROUP,
+        ),
     ] = "1,2,3",
     costs: Annotated[
-        str | None,
+        Any,
         typer.Option(
+            parser=numbers,
+            metavar="<numbers>",
             help="The complexity costs to choose from, with commas between: the penalty for every branching node, as"
             " for codt fit. By default one for every tree that is optimal for some cost.",
             rich_help_panel=_GROUP,
@@ -97,8 +105,8 @@ def tune(
     with fitting():
         model = make(
             make_estimator(chosen, options, train.y),
-            max_depths=numbers(depths),  # type: ignore[arg-type]  # refused there if they are not whole
-            complexity_costs=None if costs is None else numbers(costs),
+            max_depths=depths,
+            complexity_costs=costs,
             cv=(StratifiedKFold if classify else KFold)(folds, shuffle=True, random_state=holdout.seed),
             scoring=scoring,
             rule=rule.value,
