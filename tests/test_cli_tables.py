@@ -347,6 +347,21 @@ def test_columns_are_cast_to_categories(folder: Path, monkeypatch: pytest.Monkey
     assert like.X["count"].cat.categories.tolist() == [9]
 
 
+def test_targets_that_are_odd(tmp_path: Path) -> None:
+    file, out = tmp_path / "data.csv", tmp_path / "model.json"
+    for labels in (["2020-01-01", "2020-01-02"], [str(2**70), str(2**70 + 1)], ["true", "false"], ["a;b", ""]):
+        file.write_text("x,y\n" + "".join(f"{i},{labels[i > 3]}\n" for i in range(8)))
+        code, output = run("fit", file, "--target", "y", "--depth", 1, "--out", out)
+        if "" in labels:
+            assert code == 2
+            assert "row 4 (counted from 0), column 'y'" in output
+            continue
+        assert code == 0, output
+        assert run("verify", out, file, "--target", "y", "--enumerate")[0] == 0
+        predicted = run("predict", out, file)[1].splitlines()[1:]
+        assert [label.lower() for label in predicted] == [labels[i > 3] for i in range(8)]
+
+
 def test_help_shows_options_in_groups() -> None:
     code, output = run("fit", "--help")
     assert code == 0

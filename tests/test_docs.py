@@ -86,13 +86,13 @@ def test_the_commands_of_the_guide_and_the_readme_run(tmp_path: Path) -> None:
     pytest.importorskip("typer")
     pytest.importorskip("pandas")
     commands = commands_of(ROOT / "docs" / "command-line.md")
-    assert {line.split()[1] for line in commands} >= {"fit", "predict", "show", "verify", "explain"}
+    assert {line.split()[1] for line in commands} >= {"fit", "tune", "predict", "show", "verify", "explain"}
     of_readme = commands_of(README)
     assert of_readme
     assert set(of_readme) <= set(commands)
-    rows = [f"{i % 7},{i * i % 11},{'no' if i % 7 > 3 else 'yes'}" for i in range(40)]
-    for name in ("data.csv", "new.csv"):
-        (tmp_path / name).write_text("\n".join(["a,b,y", *rows]), encoding="utf-8")
+    rows = [f"{i},{i % 7},{i * i % 11},{1 + i % 2},{'no' if i % 7 > 3 else 'yes'}" for i in range(40)]
+    for name in ("data.csv", "train.csv", "new.csv"):
+        (tmp_path / name).write_text("\n".join(["id,age,size,count,y", *rows]), encoding="utf-8")
     script = "\n".join(["set -eu", 'codt() { "$PYTHON" -m codt "$@"; }', *commands])
     environment = {**os.environ, "PYTHON": sys.executable}
     done = subprocess.run(

@@ -35,6 +35,8 @@ _SEPARATOR = "::"
 def features_and_target(frame: pd.DataFrame, target: str, source: object) -> tuple[pd.DataFrame, pd.Series[Any]]:
     r"""Return the columns other than the target, and the target, which must not be missing in any row.
 
+    Dates to be predicted are labels, so they are text.
+
     Examples
     --------
     >>> features_and_target(parse_table(b"a,b\n1,2\n", "mine.csv"), "c", "mine.csv")
@@ -50,7 +52,7 @@ def features_and_target(frame: pd.DataFrame, target: str, source: object) -> tup
             f"{source}: {len(X)} rows and {X.shape[1]} columns besides {target!r}; expected at least one of each."
         )
     refuse_missing(y.to_frame(), source)
-    return X, y
+    return X, y.astype(str) if y.dtype.kind == "M" else y
 
 
 def unknown_column(name: str, columns: Iterable[object], source: object) -> ValueError:

@@ -132,6 +132,8 @@ def _series(column: pa.ChunkedArray) -> pd.Series[Any]:
     kind = column.type
     if types.is_null(kind):
         return pd.Series(np.nan, index=range(len(column)))
+    if types.is_decimal(kind) and kind.scale <= 0:
+        return column.to_pandas().map(int, na_action="ignore")  # type: ignore[no-any-return]
     if types.is_time(kind):
         return column.cast(pa.string()).to_pandas()  # type: ignore[no-any-return]
     if column.null_count and types.is_boolean(kind):
