@@ -30,7 +30,7 @@ NAMES = ["length", "width", "petal, length", "petal width"]
 
 def iris() -> Any:
     data = load_iris()
-    weight = np.random.default_rng(0).integers(0, 4, 150)
+    weight = np.random.default_rng(2).integers(0, 4, 150)
     return pandas.DataFrame(data.data, columns=NAMES).assign(kind=data.target_names[data.target], count=weight)
 
 
@@ -157,6 +157,10 @@ def test_weights_count_everywhere(folder: Path) -> None:
     expected = OptimalTreeClassifier(max_depth=2).fit(table[NAMES], table["kind"], table["count"])
     assert (model.tree_, model.loss_) == (expected.tree_, expected.loss_)
     assert model.loss_ != fitted(file, "--target", "kind", "--drop", "count", "--depth", 2).loss_
+    cart = DecisionTreeClassifier(max_depth=2, random_state=0).fit(table[NAMES], table["kind"], table["count"])
+    theirs = table["count"][cart.predict(table[NAMES]) != table["kind"]].sum()
+    output = run("fit", file, "--target", "kind", "--weight", "count", "--depth", 2)[1]
+    assert f"loss of CART        {theirs} misclassified, by weight" in output
     (folder / "weighted.json").write_text(model.to_json())
     target = [folder / "weighted.json", file, "--target", "kind"]
     assert run("verify", *target, "--weight", "count")[0] == 0

@@ -94,6 +94,15 @@ def test_tune_regression_with_costs_of_ones_own(folder: Path) -> None:
     assert [float(row[4]) for row in found] == pytest.approx(expected.cv_results_["mean_test_score"], abs=1e-3)
 
 
+def test_rules_differ(folder: Path) -> None:
+    flags = ["--target", "y", "--depths", 2, "--folds", 3, "--quiet", "--out", "-", "--rule"]
+    costs = [
+        from_json(run("tune", folder / "diabetes.csv", *flags, rule).stdout).complexity_cost
+        for rule in ("best", "one-standard-error")
+    ]
+    assert costs[0] < costs[1]
+
+
 def test_tune_scores_on_held_out_rows(folder: Path) -> None:
     flags = ["--target", "kind", "--drop", "count", "--depths", "1,2", "--test", 0.2]
     result = run("tune", folder / "iris.csv", *flags)

@@ -49,6 +49,7 @@ def test_separators_are_guessed_and_quotes_understood(separator: str, quoting: i
 def test_a_separator_is_guessed_from_rows_that_agree() -> None:
     assert list(read("name;price\nSmith, John;1\nDoe, Jane;2\n").columns) == ["name", "price"]
     assert list(read('"a;b",c\n1,2\n').columns) == ["a;b", "c"]
+    assert list(read("id;first, second, third\n1;2\n3;4\n").columns) == ["id", "first, second, third"]
     assert list(read("y\n1\n2\n").columns) == ["y"]
     assert list(read("sep=|\na|b,c\n1|2\n").columns) == ["a", "b,c"]
     # Where the guess is wrong, the user says what is right.
@@ -63,6 +64,7 @@ def test_a_separator_is_guessed_from_rows_that_agree() -> None:
 def test_decimal_commas() -> None:
     assert read("a;b\n1,5;2\n-3,25;4\n")["a"].tolist() == [1.5, -3.25]
     assert read("a;b\n1.5;2\n")["a"].tolist() == [1.5]
+    assert read("a;b\n1.5;2,5\n")["a"].tolist() == [1.5]
     assert read('a;b\n"1,5";2\n')["a"].tolist() == [1.5]
     assert read("a\tb\n1,5\t2\n", decimal=",")["a"].tolist() == [1.5]
     assert read("a;b\n1,5;2\n", decimal=".")["a"].tolist() == ["1,5"]
@@ -120,8 +122,8 @@ def test_parquet_and_arrow() -> None:
         assert "is a damaged" in refusal(buffer.getvalue()[:-20])
     # The labels of rows are no feature.
     buffer = io.BytesIO()
-    frame().set_index("a").to_parquet(buffer)
-    assert list(read(buffer.getvalue()).columns) == ["b", "c"]
+    frame().set_index(pd.Index([5, 9, 7])).to_parquet(buffer)
+    assert read(buffer.getvalue()).to_numpy().tolist() == ROWS
 
 
 def test_types_of_columns() -> None:
@@ -176,6 +178,12 @@ def test_what_is_wrong_with_rows_is_said_with_their_number() -> None:
     assert refusal('a,b\n1,2\n3,"' + "x\n" * 200_000).endswith("line 3.")
     assert read('a,b\n1,5" pipe\n')["b"].tolist() == ['5" pipe']
     assert read('a,b\n1,"' + "x" * 3_000_000 + '"\n2,y\n').shape == (2, 2)
+
+
+def test_a_file_in_several_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = pd.concat([frame()] * 50).to_csv(index=False)
+    monkeypatch.setattr("codt.data.csv_files._LARGEST_PIECE", 64)
+    assert read(text).to_numpy().tolist() == ROWS * 50
 
 
 def test_headers() -> None:
