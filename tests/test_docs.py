@@ -24,14 +24,15 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```", README.read_text(encoding="utf-8")
 
 #: Modules and examples that need a library which is not a dependency of codt itself.
 NEEDS = {
-    "codt.command_line.app": "typer",
-    "codt.command_line.files": "pyarrow",
-    "codt.command_line.model_commands": "typer",
+    "codt.data.csv_files": "pyarrow",
+    "codt.data.own_tables": "pyarrow",
+    "codt.data.table_files": "pyarrow",
     "codt.pictures.trace_plot": "matplotlib",
     "codt.pictures.tree_plot": "matplotlib",
     "codt.export.sql": "pandas",
     "codt.tuning.path_plot": "matplotlib",
 }
+NEEDS |= {name: "typer" for name in MODULES if name.startswith("codt.command_line.")}
 NEEDS |= {example.stem: "matplotlib" for example in EXAMPLES if example.stem.startswith("plot_")}
 
 
