@@ -113,7 +113,7 @@ def test_the_version_is_shown() -> None:
     assert run("--version") == (0, f"codt {__version__}\n")
 
 
-COMMANDS = ("fit", "predict", "show", "verify", "explain", "strategies", "datasets", "demo")
+COMMANDS = ("fit", "tune", "predict", "show", "verify", "explain", "strategies", "datasets", "demo")
 
 
 @pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
