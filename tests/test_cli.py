@@ -73,7 +73,6 @@ def test_fit_passes_its_options_on(csv: Path) -> None:
         (["--target", "kind", "--strategy", "dsf"], "dsf"),
         (["--target", "kind", "--time-limit", "-2"], "time_limit"),
         (["--target", "kind", "--task", "regression"], "same"),
-        (["--target", "height"], "kind"),
         ([], "target"),
     ],
 )

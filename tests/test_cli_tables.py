@@ -24,6 +24,7 @@ from typer.testing import CliRunner
 from codt import OptimalTreeClassifier, OptimalTreeRegressor, from_json
 from codt.command_line.app import app
 from codt.command_line.columns import Columns
+from codt.table.kinds import Categories
 
 NAMES = ["length", "width", "petal, length", "petal width"]
 
@@ -318,30 +319,21 @@ def test_predictions_beside_the_table(folder: Path) -> None:
     assert "already has a column 'prediction'" in output
 
 
-def test_text_and_holes_are_named_with_row_and_column(folder: Path) -> None:
+def test_text_where_a_model_tests_a_number_is_named(folder: Path) -> None:
     (folder / "model.json").write_text(fitted(folder / "iris.csv", "--target", "kind", "--depth", 2).to_json())
-    file = folder / "faulty.csv"
-    commands = (["fit"], ["tune"], ["predict", folder / "model.json"], ["verify", folder / "model.json"])
-    for row, column, value, words in (
-        (3, "petal width", "0.2cm", "'petal width' (text, '0.2cm' in row 3)"),
-        (7, "petal, length", None, "row 7 (counted from 0), column 'petal, length'"),
-    ):
-        table = iris().astype({column: object})
-        table.loc[row, column] = value
-        table.to_csv(file, index=False)
-        for command in commands:
-            target = [] if command[0] == "predict" else ["--target", "kind"]
-            code, output = run(*command, file, *target)
-            assert code == 2
-            assert words in output
+    table = iris().astype({"petal width": object})
+    table.loc[3, "petal width"] = "0.2cm"
+    table.to_csv(folder / "faulty.csv", index=False)
+    for command in ("predict", "verify"):
+        target = [] if command == "predict" else ["--target", "kind"]
+        code, output = run(command, folder / "model.json", folder / "faulty.csv", *target)
+        assert code == 2
+        assert "Columns that are not numbers: 'petal width'" in output
 
 
-def test_columns_are_cast_to_categories(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Trees do not take categories yet.
-    code, output = run("fit", folder / "iris.csv", "--target", "kind", "--categorical", "count")
-    assert code == 2
-    assert "'count' (category)" in output
-    monkeypatch.setattr("codt.command_line.columns.refuse_unusable", lambda *_: None)
+def test_columns_are_cast_to_categories(folder: Path) -> None:
+    model = fitted(folder / "iris.csv", "--target", "kind", "--categorical", "count")
+    assert isinstance(model.tree_.kinds[list(model.feature_names_in_).index("count")], Categories)
     columns = Columns("kind", categorical=["count,width"])
     rows = columns.rows(iris(), Path("iris.csv"))
     assert [name for name in rows.X if rows.X[name].dtype == "category"] == ["width", "count"]

@@ -98,6 +98,7 @@ def in_words(option: Option) -> str:
 def annotation(option: Option) -> str:
     """The type of an option as signatures should have it."""
     written = {"boolean": "bool", "random_state": "int | np.random.RandomState | None", "verbose": "int"}
+    written["array-like"] = "ArrayLike"
     known = {str: "str", Strategy: "Strategy", callable: "Callable[[Progress], object]", Integral: "int"}
     types = []
     for constraint in option.constraints:
@@ -321,9 +322,11 @@ def test_the_command_line_has_the_options_of_the_table(monkeypatch: Any, tmp_pat
     assert plain == wanted
     assert {name: type(value) for name, value in plain.items()} == {name: type(value) for name, value in wanted.items()}
     # Only what makes no sense on a command line, or is decided by it, is left out.
-    assert table.keys() - wanted.keys() == {"on_interrupt", "callback", "warm_start", "verbose"}
+    decided = {"categorical_features"}  # by --categorical and the types of columns
+    assert table.keys() - wanted.keys() == {"on_interrupt", "callback", "warm_start", "verbose"} | decided
     shown = testing.CliRunner().invoke(app, ["fit", "--help"], env={"COLUMNS": "200"}).output
     texts = {"strategy": "lds", "depth_two_strategy": "lds", "terminal": "leaf", "memory_limit": "2GB", "ties": "any"}
+    texts |= {"categorical_splits": "subset", "handle_unknown": "error"}
     written = {"class_weight": ("y=2", {"y": 2}), "cost_matrix": ("0,1;5,0", [[0, 1], [5, 0]])}
     for name, default in wanted.items():
         flag = table[name].flag or f"--{name.replace('_', '-')}"

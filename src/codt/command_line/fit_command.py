@@ -44,8 +44,9 @@ def fit(
     """Fit an optimal tree to a table.
 
     Prints the tree, its loss, the proof, and the loss of CART. All columns but the target are features: numbers, dates,
-    and text, which stands for categories; values may be missing. While the search runs, a line shows its progress on a terminal; Ctrl-C ends it and keeps the best tree
-    found. With --out - the model goes to standard output, to be piped, and the report to standard error.
+    and text, which stands for categories; values may be missing. While the search runs, a line shows its progress on a
+    terminal; Ctrl-C ends it and keeps the best tree found. With --out - the model goes to standard output, to be piped,
+    and the report to standard error.
     """
     check_place(out)
     rows = columns.rows(reading.table(data), data)

@@ -189,8 +189,8 @@ def _exact(table: pa.Table, content: bytes, parsing: Any, converting: Any, readi
 
     large = [
         name
-        for name, column in zip(table.column_names, table.columns, strict=True)
-        if pa.types.is_floating(column.type) and (compute.max(compute.abs(column)).as_py() or 0) >= 2**63
+        for name, cells in zip(table.column_names, table.columns, strict=True)
+        if pa.types.is_floating(cells.type) and (compute.max(compute.abs(cells)).as_py() or 0) >= 2**63
     ]
     if not large:
         return table
