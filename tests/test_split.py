@@ -160,7 +160,8 @@ def test_tests_of_scikit_learn_there_and_back(one: float, other: float) -> None:
             splits_for_sklearn(tree, None)
         return
     there = splits_for_sklearn(tree, None)["threshold"]
-    inner = SimpleNamespace(children_left=tree.left, feature=tree.feature, threshold=there)
+    inner = SimpleNamespace(children_left=tree.left, children_right=tree.right, feature=tree.feature, threshold=there)
+    inner.n_node_samples, inner.missing_go_to_left = tree.n_samples, np.zeros(tree.node_count)
     back = splits_of_sklearn(inner)["threshold"][0]
     assert truth(narrow, there[0]) == truth([low, high], back) == [True, False]
 

@@ -56,7 +56,8 @@ def missing_left(tests: Any, node: int | NDArray[np.intp]) -> NDArray[np.bool_]:
     """
     direction = tests.missing[node]
     larger = tests.n_samples[tests.left[node]] >= tests.n_samples[tests.right[node]]
-    return np.where(direction == UNSEEN, larger, direction == LEFT)
+    left: NDArray[np.bool_] = np.where(direction == UNSEEN, larger, direction == LEFT)
+    return left
 
 
 def goes_left(tests: Any, node: int | NDArray[np.intp], samples: Floats, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
