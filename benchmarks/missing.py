@@ -2,8 +2,7 @@
 
 The environment variable CODT_DATA_DIR names the folder that holds the data sets. Cells are removed at random, the same
 in every run. With missing values every test may send them to either side; imputed tables have the median of a column in
-their place, as scikit-learn's SimpleImputer puts it there. All variants of a data set are fitted in turn in one process,
-and the least CPU time of each counts.
+their place. Both are fitted in turn in one process, and the least CPU time of each counts.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ def measure(dataset: str, depth: int, repeat: int) -> Measured:
             model.fit(samples, y)
             least[which] = min(least[which], process_time() - start)
             losses[which] = int(model.loss_)
-    return Measured(*least, *losses)
+    return Measured(least[0], least[1], losses[0], losses[1])
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -96,8 +95,8 @@ def main(arguments: list[str] | None = None) -> None:
         (
             "## Missing values",
             f"Depth {options.depth}, {cpu_model()} ({available_kernels()[-1]} kernels), one thread, {now()[:10]}; made"
-            f" by `python -m benchmarks.missing`: the CPU time of a fit with a tenth of all cells removed at random, and"
-            " of one to the same table with medians in their place, the least of"
+            " by `python -m benchmarks.missing`: the CPU time of a fit with a tenth of all cells removed at random,"
+            " and of one to the same table with medians in their place, the least of"
             f" {options.repeat} alternating runs, and the misclassified training samples of both.",
             markdown_table(
                 ["data set", "imputed", "missing", "ratio", "loss, imputed", "loss, missing"],
