@@ -22,7 +22,7 @@ def in_features(columns: Columns, arrays: dict[str, Any]) -> dict[str, Any]:
     Where the training samples of a node leave open to which side a value goes, the larger side takes it: missing values,
     if the feature has some elsewhere, and categories, if tests name several.
     """
-    if columns.as_given:
+    if columns.as_given and columns.kinds is None:
         return arrays
     return _InFeatures(columns, arrays).arrays()
 
