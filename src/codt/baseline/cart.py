@@ -8,12 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from codt.input_checks.arrays import check_features
+from codt.baseline.one_hot import one_hot, without_indicators
+from codt.input_checks.arrays import Floats
 from codt.options.options import Task
 from codt.problem.objectives import Objective
 from codt.problem.problem import Importance, Problem, prepare_problem
+from codt.table.reading import read_table
 from codt.tree.measures import rows_of_nodes
 from codt.tree.of_sklearn import tree_of_nodes
+from codt.tree.split import TEST_COLUMNS
 from codt.tree.tree import Tree
 
 
@@ -24,20 +27,23 @@ def cart_loss(
     max_depth: int,
     max_leaf_nodes: int | None = None,
     importance: Importance | None = None,
+    categorical_features: Any = "from_dtype",
 ) -> float:
     """Return the training loss of scikit-learn's CART, with the same weights, costs and criterion.
 
-    CART ignores costs when it grows its tree, and uses its default criterion where it does not have ours.
+    Categories become columns of zeros and ones. CART ignores costs when it grows its tree, and uses its default criterion where it does not have ours.
 
     Examples
     --------
     >>> cart_loss([[1], [2], [3], [4]], [0, 1, 0, 1], task="classification", max_depth=1)
     1.0
     """
-    problem = prepare_problem(task, check_features(X), y, importance)
+    table = read_table(X, categorical_features)
+    problem = prepare_problem(task, table.samples, y, importance, kinds=table.kinds)
     if max_depth == 0 or max_leaf_nodes == 1:  # what costs least, not what is most frequent
         return problem.best_leaf_loss
-    return problem.loss_of(_grown(problem, max_depth, max_leaf_nodes).predict(problem.samples))
+    samples, _ = one_hot(problem)
+    return problem.loss_of(_grown(problem, samples, max_depth, max_leaf_nodes).predict(samples))
 
 
 def cart_tree(
@@ -66,16 +72,18 @@ def cart_tree(
         "min_samples_leaf": problem.leaf_limits(min_samples_leaf, 0.0).samples,
         "min_weight_fraction_leaf": float(min_weight_fraction_leaf),
     }
-    cart = _grown(problem, max_depth, max_leaf_nodes, **limits)
+    samples, columns = one_hot(problem)
+    cart = _grown(problem, samples, max_depth, max_leaf_nodes, **limits)
     classification = problem.task == "classification"
     grown = tree_of_nodes(cart.tree_, None if classification else problem.objective)
-    held = rows_of_nodes(grown, grown.apply(problem.samples))
+    grown = without_indicators(grown, columns, problem)
+    held = rows_of_nodes(grown, grown.leaves_of(problem.samples))
     label = cart.classes_.astype(np.intp)[grown.label] if classification else grown.label
     value = np.array([problem.leaf(rows).value for rows in held]) if classification else grown.value
     predicted = label if classification else value
     return Tree(
         problem.task,
-        **{name: getattr(grown, name) for name in ("feature", "threshold", "left", "right", "n_samples")},
+        **{name: getattr(grown, name) for name in (*TEST_COLUMNS, "left", "right", "n_samples", "kinds")},
         loss=[problem.loss_of(result, rows) for result, rows in zip(predicted, held, strict=True)],
         value=value,
         label=label,
@@ -98,11 +106,11 @@ def make_cart(objective: Objective, **options: Any) -> Any:
     return cart.set_params(criterion=next(iter(objective.sklearn), cart.criterion))
 
 
-def _grown(problem: Problem, max_depth: int, max_leaf_nodes: int | None, **limits: Any) -> Any:
+def _grown(problem: Problem, samples: Floats, max_depth: int, max_leaf_nodes: int | None, **limits: Any) -> Any:
     count = len(problem.targets)
     if max_depth == 0 or max_leaf_nodes == 1:  # scikit-learn takes neither; no leaf may hold fewer than all samples
         max_depth, max_leaf_nodes, limits = 1, None, {"min_samples_leaf": count}
     # No tree has more leaves than samples; scikit-learn cannot count further than 64 bits.
     most = None if max_leaf_nodes is None else max(2, min(max_leaf_nodes, count))
     cart = make_cart(problem.objective, max_depth=max_depth, max_leaf_nodes=most, **limits)
-    return cart.fit(problem.samples, problem.targets, sample_weight=problem.weights)
+    return cart.fit(samples, problem.targets, sample_weight=problem.weights)

@@ -170,7 +170,8 @@ class BaseOptimalTree(FittedTree):
         return Outcome.of(search), interrupt
 
     def _leaf(self, X: ArrayLike, y: ArrayLike, importance: Importance, stopped_by: str) -> Outcome:
-        problem = prepare_problem(self._task, read_table(X, self.categorical_features).samples, y, importance)
+        table = read_table(X, self.categorical_features)
+        problem = prepare_problem(self._task, table.samples, y, importance, kinds=table.kinds)
         return leaf_outcome(problem, stopped_by, self.complexity_cost)
 
     def _continued(self, X: ArrayLike, y: ArrayLike, importance: Importance, options: dict[str, Any]) -> Search | None:

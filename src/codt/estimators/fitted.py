@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from codt.estimators.presentation import PresentationMixin
 from codt.input_checks.arrays import Floats
 from codt.tree.measures import decision_path, feature_importances
-from codt.tree.tree import Tree, route
+from codt.tree.tree import Tree
 
 
 def forget_fit(estimator: BaseEstimator) -> None:
@@ -59,7 +59,7 @@ class FittedTree(PresentationMixin, BaseEstimator):
         check_is_fitted(self)
         samples = self.tree_.encode(X, getattr(self, "handle_unknown", "ignore"))
         validate_data(self, X, reset=False, skip_check_array=True)
-        return route(self.tree_, samples)[0]
+        return self.tree_.leaves_of(samples)
 
     def decision_path(self, X: ArrayLike) -> Any:
         """Return which nodes of ``tree_`` each sample passes, as a sparse matrix of zeros and ones.

@@ -80,6 +80,7 @@ def leaf_outcome(problem: Problem, stopped_by: str, complexity_cost: float) -> O
         label=[label],
         weight=[problem.weight],
         objective=problem.objective,
+        kinds=problem.kinds,
     )
     return Outcome(
         *settle(stopped_by, 0.0, loss),

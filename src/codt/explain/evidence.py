@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from codt.input_checks.arrays import check_features
 from codt.problem.problem import Problem, prepare_problem
 from codt.tree.measures import rows_of_nodes
 from codt.tree.tree import LEAF, Tree
@@ -30,9 +29,8 @@ def evidence(model: Any, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | 
     check_is_fitted(model)
     model.apply(X)  # refuses other features than those of fit
     tree: Tree = model.tree_
-    problem = prepare_problem(
-        tree.task, check_features(X), y, model._importance(sample_weight), getattr(model, "classes_", None)
-    )
+    importance, classes = model._importance(sample_weight), getattr(model, "classes_", None)
+    problem = prepare_problem(tree.task, tree.encode(X), y, importance, classes, tree.kinds)
     given = 1 if problem.targets.ndim == 1 else problem.targets.shape[1]
     if tree.task == "regression" and given != tree.value.shape[1]:
         raise ValueError(f"y holds {given} numbers for each sample; expected {tree.value.shape[1]}, as in fit.")
@@ -75,7 +73,7 @@ def _difference(tree: Tree, problem: Problem) -> str:
         return f"the tree was fitted to {fitted:,} samples, these are {given:,}"
     if problem.objective != tree.objective:
         return f"the loss of the tree is its {tree.objective.axis}, here it is the {problem.objective.axis}"
-    held = rows_of_nodes(tree, tree.apply(problem.samples))
+    held = rows_of_nodes(tree, tree.leaves_of(problem.samples))
     if [len(rows) for rows in held] != tree.n_samples.tolist():
         return "as many samples, but not as many in every leaf"
     predicted = tree.label if tree.task == "classification" else tree.value

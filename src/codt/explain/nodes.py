@@ -71,7 +71,7 @@ def node_records(
     """
     tree = subject.tree
     above, conditions = parents(tree), rules(tree, names.features, "≤", decimals)
-    held = rows_of_nodes(tree, tree.apply(problem.samples))
+    held = rows_of_nodes(tree, tree.leaves_of(problem.samples))
     right = subject.predicted(problem) == problem.targets if scale is None else None
     bands = None if scale is None else spreads(tree)
     records = []

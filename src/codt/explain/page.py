@@ -218,7 +218,7 @@ def _fits(
 def _samples(problem: Problem, names: Names, tested: list[int], subjects: list[Subject]) -> dict[str, Any]:
     """Return some rows, with the leaves that they reach."""
     trees = [subject.tree for subject in subjects]
-    rows = chosen_rows(trees[0].apply(problem.samples))
+    rows = chosen_rows(trees[0].leaves_of(problem.samples))
     samples, targets = problem.samples[rows], problem.targets[rows]
     given = np.arange(len(problem.targets)) if problem.counted is None else np.flatnonzero(problem.counted)
     if names.classes:
@@ -230,5 +230,5 @@ def _samples(problem: Problem, names: Names, tested: list[int], subjects: list[S
         "rows": given[rows].tolist(),
         "targets": texts,
         "values": shortened(samples, tested, trees).tolist() if tested else [[] for _ in rows],
-        "leaves": [tree.apply(samples).tolist() for tree in trees],
+        "leaves": [tree.leaves_of(samples).tolist() for tree in trees],
     }

@@ -41,7 +41,7 @@ class Subject:
 
     def predicted(self, problem: Problem) -> NDArray[Any]:
         """Return the class code, the number or the numbers that the tree predicts for every sample."""
-        leaves = self.tree.apply(problem.samples)
+        leaves = self.tree.leaves_of(problem.samples)
         if self.tree.task == "classification":
             return self.tree.label[leaves].astype(np.intp)
         values = self.tree.value[leaves]

@@ -131,7 +131,7 @@ def shortened(samples: Floats, features: list[int], trees: list[Tree]) -> Floats
     rounded[:, features] = [[float(f"{value:.6g}") for value in row] for row in samples[:, features]]
     moved = np.zeros(len(samples), dtype=bool)
     for tree in trees:
-        moved |= tree.apply(samples) != tree.apply(rounded)
+        moved |= tree.leaves_of(samples) != tree.leaves_of(rounded)
     rounded[moved] = samples[moved]
     chosen: Floats = rounded[:, features]
     return chosen

@@ -3,8 +3,8 @@
 from codt.tree.split import GAP_COLUMNS, TEST_COLUMNS
 
 FORMAT = "codt-model"
-# Version 1 has no objective, version 2 does not say whether the tree is the smallest, and version 3 not where missing
-# values go.
+# Version 1 has no objective, version 2 does not say whether the tree is the smallest, and version 3 has only numbers,
+# none of them missing.
 VERSION = 4
 
 # Deeper trees and more features are refused: working with a model takes time and memory in proportion to both.
@@ -17,8 +17,8 @@ LABEL_TYPES = (
 )
 
 DOCUMENT = (
-    *("format", "version", "task", "objective", "n_features", "feature_names", "classes", "parameters", "result"),
-    "tree",
+    *("format", "version", "task", "objective", "n_features", "feature_names", "features", "classes"),
+    *("parameters", "result", "tree"),
 )
 RESULT = (
     *("status", "smallest", "loss", "objective", "penalty", "lower_bound", "n_expansions", "trace"),

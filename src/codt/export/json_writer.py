@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from codt.export.json_format import FORMAT, LABEL_TYPES, MOST_LEVELS, RESULT, TREE, VERSION
 from codt.problem.objectives import PARAMETERS, Objective
+from codt.table.kinds import Kind
 from codt.tree.tree import Tree
 
 
@@ -46,11 +47,12 @@ def to_json(model: Any) -> str:
         "objective": _objective(tree.objective),
         "n_features": int(model.n_features_in_),
         "feature_names": None if names is None else [str(name) for name in names],
+        "features": None if tree.kinds is None else [_kind(kind) for kind in tree.kinds],
         "classes": _classes(model.classes_) if tree.task == "classification" else None,
         "parameters": _parameters(model.get_params(deep=False)),
         # Misclassified samples are whole numbers, other losses are not; in the file all are floats.
         "result": {name: _plain(getattr(model, f"{name}_")) for name in RESULT} | {"loss": float(model.loss_)},
-        "tree": {name: _column(getattr(tree, name)) for name in TREE},
+        "tree": {name: _column(getattr(tree, name)) for name in TREE} | {"categories": _sets(tree)},
     }
     return json.dumps(document, allow_nan=False)
 
@@ -60,6 +62,19 @@ def _objective(objective: Objective) -> str | dict[str, Any]:
     if not objective.parameters:
         return objective.name
     return {"name": objective.name, "parameters": dict(objective.parameters)}
+
+
+def _kind(kind: Kind) -> dict[str, Any] | None:
+    """Return what a feature holds."""
+    if kind is None:
+        return None
+    return {"kind": type(kind).__name__.lower(), **vars(kind)}
+
+
+def _sets(tree: Tree) -> list[list[int] | None]:
+    """Return the categories that every test names, null where there are none."""
+    splits = (node.split for node in tree)
+    return [list(split.categories) if split is not None and split.is_set else None for split in splits]
 
 
 def _classes(classes: NDArray[Any]) -> dict[str, Any]:
@@ -82,6 +97,8 @@ def _parameters(given: dict[str, Any]) -> dict[str, Any]:
         plain = _plain(value)
         if name == "cost_matrix" and value is not None:
             kept[name] = np.asarray(value, dtype=np.float64).tolist()
+        elif name == "categorical_features" and value is not None and not isinstance(value, str):
+            kept[name] = [_plain(entry) for entry in value]
         elif name == "class_weight" and isinstance(value, Mapping):
             # Labels need not be text, but JSON allows only text as names of fields.
             weights = [float(weight) for weight in value.values()]

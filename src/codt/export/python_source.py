@@ -9,10 +9,32 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from codt.export.naming import FeatureNames, plain_label, predictions
+from codt.table.kinds import Moments, kind_of
+from codt.tree.split import COUNT
 from codt.tree.tree import LEAF
 
 # Python reads at most 100 levels of indentation.
 MOST_LEVELS = 90
+
+# What comes before a function that tests moments.
+COUNTING = f'''\
+def {COUNT}(value, unit):
+    """Count a date from 1970 on, a time of day from midnight on, or a duration."""
+    from datetime import date, datetime, time, timedelta, timezone
+
+    if isinstance(value, time):
+        value = timedelta(0, (value.hour * 60 + value.minute) * 60 + value.second, value.microsecond)
+    elif isinstance(value, date):
+        if not isinstance(value, datetime):
+            value = datetime(value.year, value.month, value.day)
+        value -= datetime(1970, 1, 1, tzinfo=value.tzinfo and timezone.utc)
+    microseconds = (value.days * 86400 + value.seconds) * 10**6 + value.microseconds
+    nanoseconds = 1000 * microseconds + getattr(value, "nanoseconds", 0)
+    units = {{"D": 86400 * 10**9, "h": 3600 * 10**9, "m": 60 * 10**9, "s": 10**9, "ms": 10**6, "us": 1000, "ns": 1}}
+    return nanoseconds / units[unit]
+
+
+'''
 
 
 def to_python(
@@ -99,7 +121,8 @@ def to_python(
             continue
         lines.append(f"{margin}if {tree.split(node).as_python('row')}:")
         pending += [(int(tree.right[node]), level + 1), f"{margin}else:", (int(tree.left[node]), level + 1)]
-    return "\n".join(lines) + "\n"
+    counts = any(isinstance(kind_of(tree.kinds, feature), Moments) for feature in used)
+    return (COUNTING if counts else "") + "\n".join(lines) + "\n"
 
 
 def _literal(result: object) -> str:

@@ -26,8 +26,8 @@ def to_sql(
     """Write the tree as an SQL ``CASE`` expression over columns with the names of the features.
 
     NULL is a missing value. Where a column is NULL whose feature was never missing in training, the result is NULL.
-    Dates are compared with texts such as ``'2024-03-01'``, which databases take for dates. Thresholds keep all of their digits, so that the expression
-    predicts what the estimator does; there is no ``decimals`` to round them.
+    Dates are compared with texts such as ``'2024-03-01'``, which databases take for dates. Thresholds keep all of
+    their digits, so that the expression predicts what the estimator does; there is no ``decimals`` to round them.
 
     Parameters
     ----------

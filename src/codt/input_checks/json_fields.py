@@ -25,8 +25,8 @@ def check_fields(found: object, place: str, names: tuple[str, ...]) -> dict[str,
     return found
 
 
-def check_list(found: object, place: str, kind: str, *, length: int | None = None) -> list[Any]:
-    """Return an array of the given length, or of any length but 0.
+def check_list(found: object, place: str, kind: str, *, length: int | None = None, least: int = 1) -> list[Any]:
+    """Return an array of the given length, or of any length that is not below the least.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def check_list(found: object, place: str, kind: str, *, length: int | None = Non
         ...
     ValueError: tree.loss: expected an array of 3 numbers, got an array of 2 entries.
     """
-    if not isinstance(found, list) or (not found if length is None else len(found) != length):
+    if not isinstance(found, list) or (len(found) < least if length is None else len(found) != length):
         raise expected(place, f"an array of {kind}" if length is None else f"an array of {length} {kind}", found)
     return found
 

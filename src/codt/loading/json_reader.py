@@ -35,9 +35,11 @@ from codt.input_checks.json_fields import (
     expected,
     short,
 )
+from codt.loading.json_tests import check_kinds, check_tests
 from codt.problem.objectives import OBJECTIVES, Objective, find_objective
 from codt.search.proof import settle
-from codt.tree.split import UNSEEN, check_columns
+from codt.table.kinds import Kind
+from codt.tree.split import UNSEEN
 from codt.tree.tree import LEAF, Tree
 
 _STATUSES = (
@@ -90,7 +92,8 @@ def _model(found: object) -> Any:
     if isinstance(found, dict) and found.get("format") != FORMAT:
         raise expected("format", repr(FORMAT), found.get("format"))
     version = check_whole(found.get("version"), "version", 1, VERSION) if isinstance(found, dict) else VERSION
-    fields = DOCUMENT if version > 1 else tuple(name for name in DOCUMENT if name != "objective")
+    later = {"objective": 2, "features": 4}
+    fields = tuple(name for name in DOCUMENT if version >= later.get(name, 1))
     document = check_fields(found, "the document", fields)
     if document["task"] not in ("classification", "regression"):
         raise expected("task", "'classification' or 'regression'", document["task"])
@@ -114,9 +117,13 @@ def _model(found: object) -> Any:
         raise expected("classes", "null in regression", document["classes"])
     objective = _objective(document, model)
     tree = document["tree"]
-    if version < 4 and isinstance(tree, dict):  # when no value could be missing
-        tree = {**tree, "missing": [UNSEEN for _ in tree.get("feature") or ()]}
-    model.tree_ = _tree(tree, document["task"], n_features, n_classes, objective)
+    kinds = None
+    if version >= 4:
+        kinds = check_kinds(document["features"], n_features)
+    elif isinstance(tree, dict) and isinstance(tree.get("feature"), list):  # all were numbers, and none was missing
+        count = len(tree["feature"])
+        tree = {**tree, "missing": [UNSEEN] * count, "categories": [None] * count}
+    model.tree_ = _tree(tree, document["task"], n_features, n_classes, objective, kinds)
     result = document["result"]
     if version < 3:  # when ties were not broken
         model.ties = "any"
@@ -159,11 +166,19 @@ def _parameters(found: object, known: set[str]) -> dict[str, Any]:
             read[name] = _matrix(value, place)
         elif isinstance(value, dict) and name == "class_weight":
             read[name] = _weights(value, place)
+        elif isinstance(value, list) and name == "categorical_features":
+            read[name] = [_entry(entry, place) for entry in value]
         elif value is None or isinstance(value, (bool, int, float, str)):
             read[name] = value
         else:
             raise expected(place, "a number, a text, true, false or null", value)
     return read
+
+
+def _entry(found: object, place: str) -> object:
+    if not isinstance(found, (bool, int, str)):
+        raise expected(place, "names, places or truth values", found)
+    return found
 
 
 def _matrix(found: list[Any], place: str) -> list[list[float]]:
@@ -212,7 +227,14 @@ def _classes(found: object) -> NDArray[Any]:
     return classes
 
 
-def _tree(found: object, task: Any, n_features: int, n_classes: int | None, objective: Objective | None) -> Tree:
+def _tree(
+    found: object,
+    task: Any,
+    n_features: int,
+    n_classes: int | None,
+    objective: Objective | None,
+    kinds: tuple[Kind, ...] | None,
+) -> Tree:
     fields = check_fields(found, "tree", TREE)
     features = check_list(fields["feature"], "tree.feature", "whole numbers")
     count = len(features)
@@ -229,7 +251,7 @@ def _tree(found: object, task: Any, n_features: int, n_classes: int | None, obje
             check_whole(value, f"tree.{name}", least, most)
     leaf = [feature == LEAF for feature in features]
     _check_shape(leaf, fields["left"], fields["right"])
-    tests = check_columns(fields, leaf)
+    tests = check_tests(fields, leaf, kinds)
     for value in fields["loss"]:
         check_number(value, "tree.loss", least=0.0)
     _check_values(fields["value"], n_classes, objective.least_target if objective and n_classes is None else 0.0)

@@ -18,6 +18,7 @@ from codt.input_checks.precision import refuse_moved_targets
 from codt.options.options import Task
 from codt.problem.objectives import CRITERIA, Form, Leaf, Objective, Samples, find_objective
 from codt.problem.sums import class_sums, exact_sum
+from codt.table.kinds import Kind
 
 ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
 
@@ -100,6 +101,8 @@ class Problem:
         Which of the samples that were given count; None for all.
     parameters : dict
         The parameters of objectives that are given, whether or not the criterion has them.
+    kinds : tuple or None
+        What every feature holds; None if all are numbers.
     """
 
     task: Task
@@ -111,6 +114,7 @@ class Problem:
     criterion: str | None = None
     counted: NDArray[np.bool_] | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    kinds: tuple[Kind, ...] | None = None
 
     @property
     def form(self) -> Form:
@@ -192,6 +196,7 @@ def prepare_problem(
     y: ArrayLike,
     importance: Importance | None = None,
     known_classes: NDArray[Any] | None = None,
+    kinds: tuple[Kind, ...] | None = None,
 ) -> Problem:
     """Check targets, weights and costs, and bring them into the form that the core takes.
 
@@ -207,6 +212,8 @@ def prepare_problem(
         What the samples count.
     known_classes : ndarray, optional
         The classes of a tree that is fitted already. ``y`` may hold fewer, but no others.
+    kinds : tuple, optional
+        What every feature holds.
 
     Examples
     --------
@@ -240,7 +247,8 @@ def prepare_problem(
         _check_weights(_weight_names(importance), weights)
     if costs is not None:
         _check_costs(importance, costs)
-    problem = Problem(task, X, targets, classes, weights, costs, importance.criterion, counted, importance.parameters)
+    what = (importance.criterion, counted, importance.parameters, kinds)
+    problem = Problem(task, X, targets, classes, weights, costs, *what)
     objective = problem.objective
     if task == "regression":
         check_target_range(targets, objective.axis)

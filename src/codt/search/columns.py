@@ -77,7 +77,7 @@ class Columns:
         self.samples = samples
         self.kinds = None if kinds is None else tuple(kinds)
         self.subsets = subsets
-        self.missing = np.isnan(samples).any(axis=0)
+        self.missing: list[bool] = np.atleast_1d(np.isnan(samples).any(axis=0)).tolist()
         self.columns: list[Column] = []
         for feature in range(samples.shape[1]):
             kind = kind_of(kinds, feature)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from numbers import Integral, Real
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -162,7 +162,7 @@ class Search:
         self.given_samples = table.samples
         self.task: Task = task
         importance = Importance(sample_weight, class_weight, cost_matrix, sample_costs, criterion, parameters)
-        self.problem = prepare_problem(task, self.given_samples, y, importance)
+        self.problem = prepare_problem(task, self.given_samples, y, importance, kinds=table.kinds)
         refuse_inseparable_values(table.numbers, self.given_samples, self.problem.counted)
         subsets = categorical_splits == "subset"
         self.columns = Columns(self.problem.samples, table.kinds, subsets=subsets, names=self.feature_names)
@@ -380,7 +380,7 @@ class Search:
     @property
     def incumbent(self) -> Tree:
         """The best tree found so far."""
-        arrays: dict[str, Any] = in_features(self.columns, self._core.tree())
+        arrays = in_features(self.columns, dict(self._core.tree()))
         arrays = {**arrays, "task": self.task, "objective": self.problem.objective}
         arrays["feature_names"] = self.feature_names
         arrays["class_names"] = self.classes if self.task == "classification" else None

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codt.search.columns import Columns
-from codt.table.kinds import kind_of
+from codt.table.kinds import Categories, kind_of
 from codt.tree.split import LEFT, RIGHT, UNSEEN, at_most, goes_left
 from codt.tree.tree import LEAF, Tree
 
@@ -19,8 +19,8 @@ Rows = NDArray[np.intp]
 def in_features(columns: Columns, arrays: dict[str, Any]) -> dict[str, Any]:
     """Return the arrays of a tree of the engine with tests of features in place of tests of columns.
 
-    Where the training samples of a node leave open to which side a value goes, the larger side takes it: missing values,
-    if the feature has some elsewhere, and categories, if tests name several.
+    Where the training samples of a node leave open to which side a value goes, the larger side takes it: missing
+    values, if the feature has some elsewhere, and categories, if tests name several.
     """
     if columns.as_given and columns.kinds is None:
         return arrays
@@ -52,7 +52,7 @@ class _InFeatures:
             "above": np.full(count, math.nan),
         }
         kinds = columns.kinds or ()
-        widest = max((len(kind.labels) for kind in kinds if hasattr(kind, "labels")), default=0)
+        widest = max((len(kind.labels) for kind in kinds if isinstance(kind, Categories)), default=0)
         self._categories = np.zeros((count, widest), dtype=bool)
         # The nodes in the order of the new tree, in which some children have changed places, and their children.
         self._order: list[int] = []

@@ -7,6 +7,7 @@ for readers. Missing values are NaN in every kind.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -27,6 +28,7 @@ _NAMES = {
     "ns": "nanoseconds",
 }
 UNITS = tuple(_NAMES)
+_NANOSECONDS = {"D": 86400 * 10**9, "h": 3600 * 10**9, "m": 60 * 10**9, "s": 10**9, "ms": 10**6, "us": 1000, "ns": 1}
 
 
 @dataclass(frozen=True)
@@ -52,9 +54,9 @@ class Categories:
 
     def code_of(self, label: object) -> int:
         """Return the number that stands for a category."""
-        return self.labels.index(label) if label in self.labels else len(self.labels)  # type: ignore[arg-type]
+        return self.labels.index(label) if label in self.labels else len(self.labels)
 
-    def threshold(self, threshold: float, below: float, above: float) -> float:  # noqa: ARG002 - as for moments
+    def threshold(self, threshold: float, below: float, above: float) -> float:
         """Return the last category that goes left."""
         return float(math.floor(threshold))
 
@@ -93,31 +95,30 @@ class Moments:
     def threshold(self, threshold: float, below: float, above: float) -> float:
         """Return the roundest moment that separates the training values, near the threshold."""
         for unit in UNITS[: UNITS.index(self.unit)]:
-            size = float(np.timedelta64(1, unit) / np.timedelta64(1, self.unit))
+            size = _NANOSECONDS[unit] // _NANOSECONDS[self.unit]
             for place in (math.floor(threshold / size) * size, math.ceil(threshold / size) * size):
                 if below <= place < above:
-                    return place
-        return float(max(math.floor(threshold), below)) if math.isfinite(below) else float(math.floor(threshold))
+                    return float(place)
+        return float(max(math.floor(threshold), math.ceil(below)))
 
     def as_text(self, threshold: float) -> str:
         """Return a moment as databases take it."""
         if self.sort == "duration":
             raise ValueError("durations have no text that all databases take; fit the tree to a number of days, say.")
-        moment = np.datetime64(int(threshold), self.unit)
-        text = np.datetime_as_string(moment, "D" if self.unit == "D" else None).replace("T", " ")
-        text = text if self.unit in ("D", "s", "ms", "us", "ns") else str(moment.astype("M8[s]")).replace("T", " ")
+        unit = self.unit if self.unit not in ("h", "m") else "s"
+        ticks = int(threshold) * (_NANOSECONDS[self.unit] // _NANOSECONDS[unit])
+        if self.sort == "time" and unit == "D":
+            unit, ticks = "s", ticks * 86400
+        text = str(np.array(ticks).astype(f"M8[{unit}]")).replace("T", " ")
         return text.split(" ")[1] if self.sort == "time" else text
 
     def shown(self, threshold: float) -> str:
         """Return a moment for readers."""
-        ticks = int(threshold)
         if self.sort == "duration":
-            return _duration(ticks, self.unit)
-        text = str(np.datetime64(ticks, self.unit)).replace("T", " ")
-        if self.unit in ("h", "m", "s", "ms", "us", "ns"):
-            text = _without_zeros(np.datetime_as_string(np.datetime64(ticks, self.unit)).replace("T", " "))
-        if self.sort == "time":
-            return text.split(" ")[1] if " " in text else "00:00"
+            return _duration(int(threshold), self.unit)
+        text = self.as_text(threshold)
+        # To the minute, or as precisely as it is needed.
+        text = text if self.unit == "D" else re.sub(r"(:\d\d)(:00)?(\.0+)?$", r"\1", text) if ":" in text else text
         return f"{text} UTC" if self.zone else text
 
 
@@ -160,21 +161,10 @@ def words_of(kind: Kind) -> str:
     return "numbers" if kind is None else "ordered categories" if kind.ordered else "categories"
 
 
-def _without_zeros(text: str) -> str:
-    """Return a time to the minute, or as precisely as it is given."""
-    day, _, time = text.partition(" ")
-    parts = time.split(":") if time else []
-    while len(parts) < 2:
-        parts.append("00")
-    if len(parts) == 3 and float(parts[2]) == 0:
-        parts.pop()
-    return f"{day} {':'.join(parts)}"
-
-
 def _duration(ticks: int, unit: str) -> str:
     """Return a duration: a whole number of the largest unit in which it is one."""
     for larger in UNITS[: UNITS.index(unit)]:
-        size = int(np.timedelta64(1, larger) / np.timedelta64(1, unit))
+        size = _NANOSECONDS[larger] // _NANOSECONDS[unit]
         if ticks % size == 0:
             ticks, unit = ticks // size, larger
             break

@@ -116,7 +116,8 @@ class _Columns:
         self.names = None
         given = dense(X)
         if isinstance(given, np.ma.MaskedArray):
-            given = np.where(np.ma.getmaskarray(given), None, given.data.astype(object))
+            given, hidden = given.data.astype(object), np.ma.getmaskarray(given)
+            given[hidden] = None
         self._cells = given if isinstance(given, np.ndarray) else np.array(given, dtype=object)
         if self._cells.ndim != 2:
             raise ValueError(
@@ -142,7 +143,8 @@ class _Columns:
                 f"X holds {dtype} in {self.place(j)}, which categorical_features does not name; expected numbers there."
             )
         if dtype in (nw.Date, nw.Datetime, nw.Duration, nw.Time):
-            return _moments_of(self._ticks(j), zone=getattr(dtype, "time_zone", None) is not None, time=dtype == nw.Time)
+            zone = getattr(dtype, "time_zone", None) is not None
+            return _moments_of(self._ticks(j), zone=zone, time=dtype == nw.Time)
         if dtype in (nw.List, nw.Array, nw.Struct, nw.Binary):
             raise TypeError(f"X holds {dtype} in {self.place(j)}; expected numbers, categories or dates.")
         return None
@@ -158,11 +160,11 @@ class _Columns:
                 cells[:, j] = column
             return cells
         frame, nw = self._frame, self._nw
-        make = {frame.columns[j]: column for j, column in codes.items()}
-        series = [nw.new_series(name, column, nw.Float64, backend=frame.implementation) for name, column in make.items()]
-        if frame.implementation.is_pandas_like():
-            # Series are aligned by their index.
-            series = [self._nw.from_native(s.to_native().set_axis(frame.to_native().index), series_only=True) for s in series]
+        backend = frame.implementation
+        series = [nw.new_series(frame.columns[j], column, nw.Float64, backend=backend) for j, column in codes.items()]
+        if backend.is_pandas_like():  # which aligns by index
+            index = frame.to_native().index
+            series = [nw.from_native(column.to_native().set_axis(index), series_only=True) for column in series]
         return (frame.with_columns(*series) if series else frame).to_native()
 
     def encoded(self, kinds: Sequence[Kind]) -> Floats:
@@ -298,9 +300,10 @@ def _place(entry: Any, columns: _Columns) -> int:
         return columns.names.index(entry)
     if isinstance(entry, (bool, np.bool_)) or not isinstance(entry, Integral):
         raise TypeError(f"categorical_features holds {entry!r}; expected names, places or truth values.")
-    if not 0 <= entry < columns.count:
-        raise ValueError(f"categorical_features holds {entry}; expected places from 0 to {columns.count - 1}.")
-    return int(entry)
+    place = int(entry)
+    if not 0 <= place < columns.count:
+        raise ValueError(f"categorical_features holds {place}; expected places from 0 to {columns.count - 1}.")
+    return place
 
 
 def _declared(series: Any) -> tuple[list[Label], bool]:
@@ -312,7 +315,8 @@ def _declared(series: Any) -> tuple[list[Label], bool]:
         labels = [label_of(label) for label in (categories.tolist() if hasattr(categories, "tolist") else categories)]
         return [label for label in labels if label is not None], bool(getattr(dtype, "ordered", False))
     if getattr(getattr(native, "type", None), "ordered", False):  # a dictionary of pyarrow
-        return [label for label in map(label_of, native.unify_dictionaries().chunk(0).dictionary.to_pylist()) if label is not None], True
+        categories = native.unify_dictionaries().chunk(0).dictionary.to_pylist()
+        return [label for label in map(label_of, categories) if label is not None], True
     return [], False
 
 
@@ -332,7 +336,8 @@ def _counted(moments: NDArray[Any], unit: str) -> Floats:
     """Return moments as numbers of a unit, NaN where there is none."""
     origin = np.zeros(1, dtype=moments.dtype)[0]
     missing = np.isnat(moments)
-    counted: Floats = np.asarray((np.where(missing, origin, moments) - origin) / np.timedelta64(1, unit), dtype=np.float64)
+    step: Any = np.array(1, dtype=f"m8[{unit}]")
+    counted: Floats = np.asarray((np.where(missing, origin, moments) - origin) / step, dtype=np.float64)
     counted[missing] = math.nan
     return counted
 

@@ -61,7 +61,7 @@ def node_weights(tree: Tree, X: Floats, weights: Floats) -> Floats:
     >>> node_weights(OptimalTreeClassifier(max_depth=1).fit(X, [0, 0, 1]).tree_, X, np.array([1.0, 0.5, 4.0]))
     array([5.5, 1.5, 4. ])
     """
-    sums = sums_by_group(weights, tree.apply(X), tree.node_count)
+    sums = sums_by_group(weights, tree.leaves_of(X), tree.node_count)
     for node in range(tree.node_count - 1, -1, -1):  # preorder backwards: children first
         if tree.feature[node] != LEAF:
             sums[node] = sums[tree.left[node]] + sums[tree.right[node]]

@@ -27,7 +27,8 @@ def only_tested(model: Any) -> Any:
     narrow = copy(model)
     feature = np.where(tree.feature == LEAF, LEAF, np.searchsorted(tested, tree.feature))
     columns: dict[str, Any] = {name: getattr(tree, name) for name in COLUMNS}
-    narrow.tree_ = Tree(tree.task, **{**columns, "feature": feature}, objective=tree.objective)
+    kinds = None if tree.kinds is None else [tree.kinds[kept] for kept in tested]
+    narrow.tree_ = Tree(tree.task, **{**columns, "feature": feature}, objective=tree.objective, kinds=kinds)
     narrow.n_features_in_ = len(tested)
     if hasattr(model, "feature_names_in_"):
         narrow.feature_names_in_ = np.asarray(model.feature_names_in_, dtype=object)[tested]

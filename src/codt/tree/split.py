@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codt.input_checks.arrays import Floats
-from codt.input_checks.json_fields import check_number, expected
 from codt.input_checks.names import printable
 from codt.input_checks.numbers import in_decimals
-from codt.table.kinds import Categories, Kind, Label
+from codt.table.kinds import Categories, Kind, Label, Moments
 from codt.tree.sets import set_python, set_sql, set_words
 
 # The arrays of a tree that make up its tests, and those with the training values next to each threshold.
@@ -42,7 +41,8 @@ def at_most(
     >>> at_most(np.array([1.0, 2.0, 3.0, np.nan]), 2.0), at_most(np.array([np.nan]), 2.0, True)
     (array([ True,  True, False, False]), array([ True]))
     """
-    return np.asarray((values <= threshold) | (np.isnan(values) & missing_left))
+    left: NDArray[np.bool_] = np.asarray(values <= threshold)
+    return left | (np.isnan(values) & missing_left)
 
 
 def missing_left(tests: Any, node: int | NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -77,7 +77,7 @@ def goes_left(tests: Any, node: int | NDArray[np.intp], samples: Floats, rows: N
         # The threshold of a set is NaN. Beyond the last column, and for what is missing, no category is in a set.
         code = np.where(np.isnan(values), -1, np.minimum(values, tests.categories.shape[1])).astype(np.intp)
         known = (code >= 0) & (code < tests.categories.shape[1])
-        left |= known & tests.categories[node, np.where(known, code, 0)]
+        left = left | (known & tests.categories[node, np.where(known, code, 0)])
     return left
 
 
@@ -96,38 +96,6 @@ def check_width(tests: Any, width: int, holder: str, tree: str = "the tree") -> 
     last = int(tests.feature.max())
     if width <= last:
         raise ValueError(f"{holder}, but {tree} tests feature {last}; expected at least {last + 1}.")
-
-
-def check_columns(fields: dict[str, Any], leaf: list[bool]) -> dict[str, list[float]]:
-    """Return the numbers of the tests in a JSON document, with NaN for null; the features have been checked.
-
-    Examples
-    --------
-    >>> check_columns({"threshold": [4.0], "missing": [-1], "below": [1.0], "above": [2]}, [False])
-    Traceback (most recent call last):
-        ...
-    ValueError: tree.threshold: 4.0 is not between 1.0 and 2.
-    """
-    names = ("threshold", *GAP_COLUMNS)
-    for value, is_leaf in zip(fields["missing"], leaf, strict=True):
-        if type(value) is not int or value not in ((UNSEEN,) if is_leaf else (UNSEEN, RIGHT, LEFT)):
-            raise expected("tree.missing", "-1, 0 or 1, and -1 in leaves", value)
-    for name in names:
-        for value, missing, is_leaf in zip(fields[name], fields["missing"], leaf, strict=True):
-            # Without a threshold a test is whether the value is missing.
-            if value is None and (is_leaf or name != "threshold" or missing != UNSEEN):
-                continue
-            if is_leaf:
-                raise expected(f"tree.{name}", "null in leaves", value)
-            check_number(value, f"tree.{name}")
-    for below, threshold, above in zip(fields["below"], fields["threshold"], fields["above"], strict=True):
-        if None not in (below, threshold, above) and not below <= threshold < above:
-            raise ValueError(f"tree.threshold: {threshold!r} is not between {below!r} and {above!r}.")
-    columns = {name: [math.nan if value is None else value for value in fields[name]] for name in names}
-    for i, is_leaf in enumerate(leaf):
-        if fields["threshold"][i] is None and not is_leaf:
-            columns["threshold"][i] = math.inf if fields["missing"][i] == RIGHT else -math.inf
-    return {**columns, "missing": fields["missing"]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,10 +212,12 @@ class Split:
         taken = self.takes_missing(left=left)
         if isinstance(self.kind, Categories) and not math.isinf(self.threshold):
             literals = [literal(label) for label in self.labels]
-            return set_sql(column, literals, missing=None if self.missing == UNSEEN else self.missing == LEFT, inside=left)
+            missing = None if self.missing == UNSEEN else self.missing == LEFT
+            return set_sql(column, literals, missing=missing, inside=left)
         if math.isinf(self.threshold):
             return f"{column} IS {'' if taken else 'NOT '}NULL"
-        threshold = repr(self.threshold) if self.kind is None else literal(self.kind.as_text(self.threshold))
+        kind = self.kind
+        threshold = literal(kind.as_text(self.threshold)) if isinstance(kind, Moments) else repr(self.threshold)
         condition = f"{column} {'<=' if left else '>'} {threshold}"
         return f"({condition} OR {column} IS NULL)" if taken else condition
 
@@ -256,7 +226,7 @@ class Split:
         value = f"{row}[{self.feature}]"
         if isinstance(self.kind, Categories) and not math.isinf(self.threshold):
             return set_python(value, self.labels, missing=self.missing == LEFT)
-        counted = value if self.kind is None else f"{COUNT}({value}, {self.kind.unit!r})"
+        counted = f"{COUNT}({value}, {self.kind.unit!r})" if isinstance(self.kind, Moments) else value
         if math.isinf(self.threshold):
             gone = set_python(value, [], missing=True)
             return gone if self.missing == LEFT else f"not {gone}"
@@ -337,8 +307,8 @@ def _joined_sets(tests: Sequence[tuple[Split, bool]]) -> str:
     inside = [members[i] for i, (_, left) in enumerate(tests) if left]
     outside = set().union(*(members[i] for i, (_, left) in enumerate(tests) if not left))
     codes = set.intersection(*inside) - outside if inside else outside
-    named = replace(tests[0][0], categories=tuple(sorted(codes - {missing})), missing=LEFT if missing in codes else RIGHT)
-    return named.side(left=bool(inside))
+    named, side = tuple(sorted(codes - {missing})), LEFT if missing in codes else RIGHT
+    return replace(tests[0][0], categories=named, missing=side).side(left=bool(inside))
 
 
 def between(low: float, high: float) -> float:

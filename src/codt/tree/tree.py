@@ -16,7 +16,7 @@ from codt.options.options import Task
 from codt.problem.objectives import Objective, guess_objective
 from codt.table.kinds import Kind, kind_of
 from codt.table.reading import encode
-from codt.tree.split import GAP_COLUMNS, UNSEEN, Split, check_width, goes_left
+from codt.tree.split import UNSEEN, Split, check_width, goes_left
 
 LEAF = -1
 
@@ -241,7 +241,11 @@ class Tree:
 
     def apply(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return the index of the leaf that each sample reaches."""
-        return route(self, self.encode(X))[0]
+        return self.leaves_of(self.encode(X))
+
+    def leaves_of(self, samples: Floats) -> NDArray[np.intp]:
+        """Return the index of the leaf that each sample reaches, if :meth:`encode` has made them numbers."""
+        return route(self, samples)[0]
 
     def encode(self, X: ArrayLike, handle_unknown: str = "ignore") -> Floats:
         """Return samples as the tree's tests see them: numbers, also for categories and dates; see ``kinds``."""
@@ -276,10 +280,13 @@ class Tree:
         if self.feature[node] == LEAF:
             raise ValueError(f"node {node} is a leaf; expected a node with a test.")
         return Split(
-            *(getattr(self, name)[node].item() for name in ("feature", "threshold", "missing")),
-            tuple(np.flatnonzero(self.categories[node]).tolist()),
-            kind_of(self.kinds, int(self.feature[node])),
-            *(getattr(self, name)[node].item() for name in GAP_COLUMNS),
+            feature=int(self.feature[node]),
+            threshold=float(self.threshold[node]),
+            missing=int(self.missing[node]),
+            categories=tuple(np.flatnonzero(self.categories[node]).tolist()),
+            kind=kind_of(self.kinds, int(self.feature[node])),
+            below=float(self.below[node]),
+            above=float(self.above[node]),
         )
 
     def __iter__(self) -> Iterator[Node]:

@@ -170,8 +170,9 @@ class PathSolver:
         self.supervisor = Supervisor() if supervisor is None else supervisor
         self._words = words
         #: The samples that were given.
-        self.samples = read_table(X, estimator.categorical_features).samples
-        self._problem = prepare_problem(estimator._task, self.samples, y, self._importance)
+        table = read_table(X, estimator.categorical_features)
+        self.samples = table.samples
+        self._problem = prepare_problem(estimator._task, self.samples, y, self._importance, kinds=table.kinds)
         leaf = leaf_outcome(self._problem, "interrupted", 0.0).tree
         self._leaf_loss = leaf.total_loss
         n_samples = len(self._problem.samples)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from codt.estimators.base import BaseOptimalTree
-from codt.input_checks.arrays import Floats, check_features
+from codt.input_checks.arrays import Floats
 from codt.input_checks.numbers import as_float
 from codt.loading.scikit_learn import from_sklearn
 from codt.problem.objectives import Leaf
 from codt.problem.problem import LeafLimits, Problem, prepare_problem
 from codt.problem.sums import exact_sum
 from codt.search.proof import distance_in_words, relative_gap
+from codt.table.kinds import Kind, is_set, kind_of
 from codt.tree.holder import find_tree
 from codt.tree.of_sklearn import is_sklearn_tree
 from codt.tree.split import LEFT, RIGHT, UNSEEN, Split
@@ -119,7 +121,7 @@ def verify(
     model = from_sklearn(holder.estimator) if is_sklearn_tree(holder.estimator) else holder.estimator
     tree = model.tree_
     importance = model._importance(sample_weight, sample_costs)
-    problem = prepare_problem(model._task, check_features(X), y, importance, getattr(model, "classes_", None))
+    problem = prepare_problem(model._task, tree.encode(X), y, importance, getattr(model, "classes_", None), tree.kinds)
     leaves, depth = route(tree, problem.samples)
     loss = math.fsum(problem.leaf(np.flatnonzero(leaves == leaf)).loss for leaf in np.unique(leaves))
     n_splits = int((tree.feature != LEAF).sum())
@@ -237,8 +239,13 @@ def _idle_splits(
     return idle
 
 
-def possible_tests(X: Floats, rows: NDArray[np.bool_]) -> Iterator[Split]:
-    """Return all tests that separate some rows: at every value, with missing values on either side, or of these alone.
+def possible_tests(
+    X: Floats, rows: NDArray[np.bool_], kinds: Sequence[Kind] | None = None, *, subsets: bool = False
+) -> Iterator[Split]:
+    """Return all tests that separate some rows.
+
+    At every value of a number, with missing values on either side; whether it is missing; for one category, or for
+    every set of them.
 
     Examples
     --------
@@ -247,6 +254,9 @@ def possible_tests(X: Floats, rows: NDArray[np.bool_]) -> Iterator[Split]:
     """
     for feature in range(X.shape[1]):
         values = np.unique(X[rows, feature])  # NaN comes last
+        if is_set(kind_of(kinds, feature)):
+            yield from _sets(feature, values, subsets=subsets)
+            continue
         some_missing = bool(np.isnan(values[-1]))
         if some_missing:
             values = values[:-1]
@@ -257,12 +267,23 @@ def possible_tests(X: Floats, rows: NDArray[np.bool_]) -> Iterator[Split]:
             yield Split(feature, math.inf, RIGHT)
 
 
+def _sets(feature: int, present: Floats, *, subsets: bool) -> Iterator[Split]:
+    """Return the tests for sets of categories, of which NaN is one; of a test and its opposite, one is enough."""
+    if len(present) < 2:
+        return
+    for size in range(1, len(present) if subsets else 2):
+        for named in combinations(present[:-1] if subsets else present, size):
+            codes = tuple(int(code) for code in named if not math.isnan(code))
+            yield Split(feature, math.nan, LEFT if len(codes) < len(named) else RIGHT, codes)
+
+
 def _enumerate(problem: Problem, limits: LeafLimits, model: BaseOptimalTree, slack: float) -> float:
     """Return the optimal objective by trying every tree; repeated subproblems are solved once."""
     X = problem.samples
     depth, penalty, decrease = int(model.max_depth), model.penalty_, as_float(model.min_loss_decrease)
     rounding = 0.0 if problem.objective.whole and not penalty else slack
-    n_splits = sum(1 for _ in possible_tests(X, np.ones(len(X), dtype=bool)))
+    tests: dict[str, Any] = {"kinds": problem.kinds, "subsets": model.categorical_splits == "subset"}
+    n_splits = sum(1 for _ in possible_tests(X, np.ones(len(X), dtype=bool), **tests))
     if n_splits**depth > MOST_SPLITS:
         raise ValueError(
             f"enumerate_trees: {n_splits} splits at depth {depth} are too many to try all;"
@@ -279,7 +300,7 @@ def _enumerate(problem: Problem, limits: LeafLimits, model: BaseOptimalTree, sla
         if key not in known:
             leaf = objective = problem.leaf(np.flatnonzero(rows)).loss
             if n_leaves > 1:
-                for test in possible_tests(X, rows):
+                for test in possible_tests(X, rows, **tests):
                     left = test.goes_left(X)
                     if not (enough(rows & left) and enough(rows & ~left)):
                         continue
