@@ -226,7 +226,7 @@ def _mask(goes_left: Any) -> int:
 def random_problem(rng: Rng) -> TableProblem:
     """A random table of any kind, with any weights, costs and rules."""
     depth = int(rng.choice([0, 1, 2, 2, 3, 3, 4]))
-    n = int(rng.integers(1, 9 if depth > 3 else 11))
+    n = int(rng.integers(1, {3: 11, 4: 9}.get(depth, 14)))
     subsets = bool(rng.random() < 0.5)
     kinds = rng.choice(["number", "category", "ordered"], int(rng.integers(1, 4)), p=[0.45, 0.4, 0.15])
     features = [random_feature(rng, str(kind), n) for kind in kinds]
