@@ -17,9 +17,10 @@ import codt
 from fuzz.case import Case, Data, Run, from_json, to_json
 from fuzz.exact import Exact
 from fuzz.execute import run_case
+from fuzz.failure import Failure
 from fuzz.faults import FAULTS, Fault
 from fuzz.fuzzer import Finding, failure_of
-from fuzz.judge import Failure, Judge
+from fuzz.judge import Judge
 from fuzz.oracle import Oracle, Rules, units
 from fuzz.problems import random_data
 from fuzz.render import as_python, file_name, kept

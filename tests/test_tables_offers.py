@@ -124,7 +124,10 @@ def truncated(tree: Any, problem: TableProblem, node: int, rows: list[int]) -> t
     fewest = min(len({cells[i] for i in side}) for side in (left, right))
     if problem.features[feature].kind == "category" and fewest > 1:
         return problem.loss(rows), 0
-    parts = [truncated(tree, problem, int(tree.left[node]), left), truncated(tree, problem, int(tree.right[node]), right)]
+    parts = [
+        truncated(tree, problem, int(tree.left[node]), left),
+        truncated(tree, problem, int(tree.right[node]), right),
+    ]
     return parts[0][0] + parts[1][0], 1 + parts[0][1] + parts[1][1]
 
 
@@ -165,7 +168,7 @@ def test_trees_of_other_features_are_refused() -> None:
             if other is X:
                 search.offer(tree)
             else:
-                with pytest.raises(ValueError, match="the tree was fitted to a feature 0 of .*; expected"):
+                with pytest.raises(ValueError, match=r"the tree was fitted to a feature 0 of .*; expected"):
                     search.offer(tree)
     cart = DecisionTreeClassifier(max_depth=1).fit(numbers - 1, y)
     with pytest.raises(ValueError, match="a feature 0 of numbers; expected categories"):

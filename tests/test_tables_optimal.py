@@ -11,9 +11,9 @@ import pytest
 from codt import OptimalTreeClassifier, OptimalTreeRegressor, Search, strategies
 from codt.options.options import TERMINALS, TIES
 from tests.support.engine import KERNELS, SWITCHES
+from tests.support.instances import scaled
 from tests.support.table_trees import as_table, container_for, leaf_of, near, new_rows, read_tree
 from tests.support.tables import Rng, TableProblem, random_problem
-from tests.support.instances import scaled
 
 TREES: dict[str, Any] = {"classification": OptimalTreeClassifier, "regression": OptimalTreeRegressor}
 
@@ -98,7 +98,9 @@ def test_fitted_trees_are_optimal(seed: int) -> None:
             assert model.lower_bound_ == model.objective_
             assert model.smallest_ or ways.get("ties", "any") != "smallest"
             sets += check(problem, model.tree_, model.penalty_, model.objective_, smallest=model.smallest_)
-            assert near(model.loss_, Fraction(model.objective_) - model.tree_.n_splits * Fraction(model.penalty_), problem)
+            assert near(
+                model.loss_, Fraction(model.objective_) - model.tree_.n_splits * Fraction(model.penalty_), problem
+            )
             check_routes(rng, problem, container, model)
         except Exception as error:
             raise AssertionError(f"{error!r}\n{problem}\n{container} {ways}") from error

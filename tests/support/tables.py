@@ -99,7 +99,9 @@ class TableProblem:
         if self.task == "classification":
             return min(sum((self.costs[i][c] for i in rows), Fraction(0)) for c in range(len(self.classes)))
         if self.criterion == "absolute_error":
-            return min(sum(self.weights[i] * abs(Fraction(self.y[i]) - Fraction(self.y[j])) for i in rows) for j in rows)
+            return min(
+                sum(self.weights[i] * abs(Fraction(self.y[i]) - Fraction(self.y[j])) for i in rows) for j in rows
+            )
         total = sum(self.weights[i] for i in rows)
         loss = Fraction(0)
         for column in zip(*([y] if np.ndim(y) == 0 else y for y in self.y), strict=True):
@@ -138,7 +140,9 @@ class TableProblem:
             if feature.kind == "category":
                 present = list(dict.fromkeys(cells))
                 for count in range(1, len(present) if self.subsets else 2):
-                    sides |= {_mask(cell in named for cell in cells) for named in itertools.combinations(present, count)}
+                    sides |= {
+                        _mask(cell in named for cell in cells) for named in itertools.combinations(present, count)
+                    }
                 continue
             places = [self.place(feature, cell) for cell in cells]
             for cut in {place for place in places if place is not None} | {-math.inf}:
@@ -273,7 +277,9 @@ def _random_costs(rng: Rng, y: list[Any]) -> dict[str, Any]:
     if kind == 1 and len(classes) > 1:
         return {"cost_matrix": (rng.integers(0, 4, (len(classes),) * 2) + 1 - np.eye(len(classes))).tolist()}
     if kind == 2 and len(classes) > 1:
-        return {"sample_costs": (rng.integers(0, 5, (len(y), len(classes))) + rng.integers(0, 2)).astype(float).tolist()}
+        return {
+            "sample_costs": (rng.integers(0, 5, (len(y), len(classes))) + rng.integers(0, 2)).astype(float).tolist()
+        }
     return {}
 
 

@@ -179,6 +179,7 @@ class BaseOptimalTree(FittedTree):
         search: Search | None
         seen: Any
         counted: Any
+        used: Any
         search, seen, counted, used = getattr(self, "_unfinished", (None, None, None, None))
         self.__dict__.pop("_unfinished", None)
         # What categorical_features stands for, and it may be an array, are the kinds of the table.
