@@ -41,10 +41,18 @@ def convert(name: str, model: Any, data: Data) -> None:
     elif name == "python":
         space: dict[str, Any] = {}
         exec(model.to_python(), space)
-        rows = X[:200]
-        _same("python", np.array([space["predict"](row) for row in rows.tolist()]), predicted[:200])
+        rows = _as_expected(model, data)[:200]
+        _same("python", np.array([space["predict"](row) for row in X[rows].tolist()]), predicted[rows])
     elif name == "sql":
-        _to_sql(model, X[:100], predicted[:100], data.categories or [])
+        rows = _as_expected(model, data)[:100]
+        _to_sql(model, X[rows], predicted[rows], data.categories or [])
+
+
+def _as_expected(model: Any, data: Data) -> Any:
+    """Return the samples that sources predict: not those that miss a value that was there for all that count."""
+    tree = model.tree_
+    never = tree.feature[(tree.feature >= 0) & (tree.missing == -1)]
+    return np.flatnonzero(~np.isnan(data.numbers()[data.rows()][:, never]).any(axis=1))
 
 
 def _same(name: str, found: Any, expected: Any) -> None:

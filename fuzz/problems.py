@@ -21,7 +21,7 @@ MANY_VALUES = (127, 128, 129, 130, 192, 254, 255, 256, 257, 258, 600)
 
 
 #: Features of categories have no more than this.
-MOST_CATEGORIES = 6
+MOST_CATEGORIES = 5
 
 #: The scan of absolute errors takes a minute for more rows.
 MOST_SAMPLES_OF_ABSOLUTE_ERROR = 4097
@@ -40,19 +40,20 @@ def random_data(rng: Rng) -> Data:
 def _as_table(rng: Rng, data: Data) -> Data:
     """Return the data with missing values, with categories in place of some numbers, or with both."""
     few = len(data.X) <= 12
+    most = MOST_CATEGORIES if few else 4
     share = float(rng.choice([0.0, 0.1, 0.3, 0.6] if few else [0.0, 0.02, 0.1]))
     places = [j for j in range(len(data.X[0])) if rng.random() < 0.5]
     columns = [list(column) for column in zip(*data.X, strict=True)]
     for j in places:
-        if len(set(columns[j])) <= MOST_CATEGORIES or rng.random() < 0.5:
-            columns[j] = values.as_categories(rng, columns[j], MOST_CATEGORIES)
+        if len(set(columns[j])) <= most or rng.random() < 0.5:
+            columns[j] = values.as_categories(rng, columns[j], most)
     places = [j for j in places if isinstance(columns[j][0], str)]
     # Whether a value is missing may depend on what is to be predicted.
     likely = [share * (2.0 if label == data.y[0] else 0.5) for label in data.y]
     for column in columns:
         if rng.random() < 0.7:
             column[:] = [None if rng.random() < chance else value for value, chance in zip(column, likely, strict=True)]
-    # With many rows and many sets of rows the oracle would take too long.
+    # With many rows and many sets of them the oracle would take too long.
     subsets = bool(rng.random() < 0.5) and (few or data.oracle == "wide")
     return replace(
         data,
