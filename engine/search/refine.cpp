@@ -73,7 +73,7 @@ void Search::set_objective(std::shared_ptr<const Objective> objective) {
                            : decrease - std::clamp(rounding, 1e-12 * decrease, 1e-9 * decrease);
         settings_.bounds = options_.bounds;
     }
-    tolerance_ = (2 * margin() + (settings_.ties.exact ? 0 : settings_.ties.most)) * objective_->unit();
+    tolerance_ = own_tolerance() * objective_->unit();
 }
 
 // How far a bound of the root may be off: by the tolerance at every node of a tree, and by the rounding of
@@ -83,11 +83,16 @@ double Search::margin() const {
            objective_->distortion() * (1 + 1e-4);
 }
 
+// How much better than a tree that is proven optimal another one may be: by rounding and prices of ties.
+double Search::own_tolerance() const {
+    return 2 * margin() + (settings_.ties.exact ? 0 : settings_.ties.most);
+}
+
 // Whether the numbers tell trees around this objective (internal unit) apart well enough. A search that is
 // part of another one takes the numbers as they are.
 bool Search::tells_apart(double objective) const {
     if (!options_.refine) return true;
-    return tolerance_ <= wanted_precision * objective * objective_->unit() &&
+    return own_tolerance() <= wanted_precision * objective &&
            2 * objective_->distortion() <= wanted_precision_of_numbers * objective;
 }
 

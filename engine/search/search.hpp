@@ -189,6 +189,7 @@ class Search {
     // refine.cpp
     void set_objective(std::shared_ptr<const Objective> objective);
     double margin() const;
+    double own_tolerance() const;
     bool tells_apart(double objective) const;
     const KeptTree& real_incumbent() const;
     std::shared_ptr<const Objective> better_numbers();

@@ -31,7 +31,8 @@ def cart_loss(
 ) -> float:
     """Return the training loss of scikit-learn's CART, with the same weights, costs and criterion.
 
-    Categories become columns of zeros and ones. CART ignores costs when it grows its tree, and uses its default criterion where it does not have ours.
+    Categories become columns of zeros and ones. CART ignores costs when it grows its tree, and uses its default
+    criterion where it does not have ours.
 
     Examples
     --------

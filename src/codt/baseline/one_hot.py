@@ -1,4 +1,4 @@
-"""Tables for CART, which knows no categories: one column of zeros and ones for each, as users of scikit-learn make them.
+"""Tables for CART, which knows no categories: a column of zeros and ones for each, as users of scikit-learn make them.
 
 Ordered categories and moments are numbers, and missing numbers stay NaN, which scikit-learn's trees take.
 """
@@ -96,7 +96,7 @@ def without_indicators(tree: Tree, columns: list[Indicator], problem: Problem) -
     }
     for node in swapped:
         feature, code = columns[tree.feature[node]]
-        gone = code == len(kinds[feature].labels)  # type: ignore[union-attr]
+        gone = code == len(kinds[feature].labels)
         tests["missing"][place[node]] = LEFT if gone else RIGHT
         if not gone:
             tests["categories"][place[node], code] = True

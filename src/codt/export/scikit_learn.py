@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from codt.export.sklearn_encoder import Encoding, needs_encoder
 from codt.tree.measures import impurities
 from codt.tree.split import splits_for_sklearn
 from codt.tree.tree import LEAF, Tree
@@ -27,15 +28,16 @@ def to_sklearn(model: Any) -> Any:
 
     Returns
     -------
-    tree : DecisionTreeClassifier or DecisionTreeRegressor
+    tree : DecisionTreeClassifier, DecisionTreeRegressor or Pipeline
         A tree for every tool that takes scikit-learn trees. Its nodes have the same numbers as those of
-        ``model.tree_``.
+        ``model.tree_``. Where features are categories, a pipeline of an encoder and such a tree.
 
     Raises
     ------
     ValueError
         If a split separates training values that are equal as 32-bit floats, which is what scikit-learn compares: no
-        scikit-learn tree can separate them. Also if scikit-learn has no criterion for what was minimised.
+        scikit-learn tree can separate them. Also if scikit-learn has no criterion for what was minimised, or if a test
+        names several categories or compares dates.
 
     Examples
     --------
@@ -53,7 +55,8 @@ def to_sklearn(model: Any) -> Any:
         raise ValueError(
             f"to_sklearn: scikit-learn has no criterion for what the tree minimises, {ours.objective.axis}."
         )
-    n_features = int(model.n_features_in_)
+    encoding = Encoding(ours) if needs_encoder(ours) else None
+    n_features = int(model.n_features_in_) if encoding is None else encoding.width
     classification = ours.task == "classification"
 
     nodes = np.zeros(ours.node_count, dtype=sklearn_tree.NODE_DTYPE)
@@ -62,6 +65,11 @@ def to_sklearn(model: Any) -> Any:
     nodes["right_child"] = ours.right
     for name, column in splits_for_sklearn(ours, getattr(model, "feature_names_in_", None)).items():
         nodes[name] = column
+    for node in ours if encoding else ():
+        if node.split is not None:
+            nodes["feature"][node.index] = encoding.column(node.split)  # type: ignore[union-attr]
+            if node.split.is_set:  # what has the category is 1, and goes right
+                nodes["left_child"][node.index], nodes["right_child"][node.index] = node.right, node.left
     nodes["impurity"] = np.maximum(impurities(ours) / ours.weight, 0.0)
     nodes["n_node_samples"] = ours.n_samples
     nodes["weighted_n_node_samples"] = ours.weight
@@ -101,6 +109,11 @@ def to_sklearn(model: Any) -> Any:
     if classification:
         tree.classes_ = model.classes_
         tree.n_classes_ = np.intp(len(model.classes_))
-    if hasattr(model, "feature_names_in_"):
-        tree.feature_names_in_ = model.feature_names_in_
+    names = getattr(model, "feature_names_in_", None)
+    if encoding is not None:
+        from sklearn.pipeline import make_pipeline  # noqa: PLC0415 - slow to import
+
+        return make_pipeline(encoding.transformer(names, int(model.n_features_in_)), tree)
+    if names is not None:
+        tree.feature_names_in_ = names
     return tree

@@ -41,8 +41,8 @@ def at_most(
     >>> at_most(np.array([1.0, 2.0, 3.0, np.nan]), 2.0), at_most(np.array([np.nan]), 2.0, True)
     (array([ True,  True, False, False]), array([ True]))
     """
-    left: NDArray[np.bool_] = np.asarray(values <= threshold)
-    return left | (np.isnan(values) & missing_left)
+    left: NDArray[np.bool_] = (values <= threshold) | (np.isnan(values) & missing_left)
+    return left
 
 
 def missing_left(tests: Any, node: int | NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -241,8 +241,6 @@ class Split:
         """Return a threshold that separates the training values after rounding to 32 bits, too; refuse if none does."""
         if math.isinf(self.threshold):
             return self.threshold
-        if self.is_set:
-            raise ValueError(f"to_sklearn: {what} by categories, which scikit-learn's trees cannot test.")
         below, above = self.below, self.above
         if math.isnan(below) or math.isnan(above):  # not known: it must separate neighbouring 64-bit floats
             below, above = self.threshold, float(np.nextafter(self.threshold, np.inf))
@@ -327,6 +325,8 @@ def between(low: float, high: float) -> float:
 def splits_for_sklearn(tree: Any, feature_names: Any) -> dict[str, Any]:
     """Return a tree's tests as scikit-learn keeps them, which rounds samples to 32 bits before it compares them.
 
+    Tests for a category have the threshold 0.5: they are to be tests of zeros and ones, with the sides swapped.
+
     Examples
     --------
     >>> from codt import OptimalTreeClassifier
@@ -337,7 +337,8 @@ def splits_for_sklearn(tree: Any, feature_names: Any) -> dict[str, Any]:
     left = np.zeros(tree.node_count, dtype=np.uint8)
     for i, split in ((node.index, node.split) for node in tree if not node.is_leaf):
         name = f"x[{split.feature}]" if feature_names is None else repr(str(feature_names[split.feature]))
-        feature[i], threshold[i] = split.feature, split.as_sklearn(f"node {i} separates {name}")
+        feature[i] = split.feature
+        threshold[i] = 0.5 if split.is_set else split.as_sklearn(f"node {i} separates {name}")
         left[i] = missing_left(tree, i)
     return {"feature": feature, "threshold": threshold, "missing_go_to_left": left}
 
