@@ -36,8 +36,7 @@ def convert(name: str, model: Any, data: Data) -> None:
             if getattr(again, fact) != getattr(model, fact):
                 raise Failure("json", f"{fact}: {getattr(again, fact)!r} for {getattr(model, fact)!r}")
     elif name == "sklearn":
-        # Texts are no matter: a tree that tests categories is refused.
-        _to_sklearn(model, data.numbers()[data.rows()].astype(np.float64), predicted)
+        _to_sklearn(model, X, predicted, data)
     elif name == "python":
         space: dict[str, Any] = {}
         exec(model.to_python(), space)
@@ -81,7 +80,7 @@ def _verify(model: Any, data: Data) -> None:
         raise Failure("verify", "; ".join(certificate.problems))
 
 
-def _to_sklearn(model: Any, X: Any, predicted: Any) -> None:
+def _to_sklearn(model: Any, X: Any, predicted: Any, data: Data) -> None:
     try:
         tree = model.to_sklearn()
     except ValueError as error:
@@ -89,7 +88,7 @@ def _to_sklearn(model: Any, X: Any, predicted: Any) -> None:
             raise Failure("sklearn", str(error)) from error
         return
     with np.errstate(over="ignore"):
-        if np.isinf(X.astype(np.float32)).any():
+        if np.isinf(data.numbers().astype(np.float32)).any():
             return  # scikit-learn refuses these
     _same("sklearn", tree.predict(X), predicted)
 

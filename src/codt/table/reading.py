@@ -143,6 +143,8 @@ class _Columns:
         if dtype in (nw.Categorical, nw.Enum, nw.String):
             if chosen is None:
                 return self._categories(j, asked=False)
+            if all(label is None for label in self._labels(j)):  # texts only by name
+                return None
             raise ValueError(
                 f"X holds {dtype} in {self.place(j)}, which categorical_features does not name; expected numbers there."
             )
