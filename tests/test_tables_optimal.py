@@ -81,7 +81,7 @@ def check_routes(rng: Rng, problem: TableProblem, container: str, model: Any) ->
 def test_fitted_trees_are_optimal(seed: int) -> None:
     rng = np.random.default_rng([31, seed])
     sets = 0
-    for _ in range(scaled(250)):
+    for _ in range(scaled(200)):
         problem = random_problem(rng)
         container = container_for(rng, problem.features)
         options, data = of_problem(problem, container, with_task=False)

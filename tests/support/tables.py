@@ -242,16 +242,31 @@ def random_problem(rng: Rng) -> TableProblem:
         given["sample_weight"] = weights.tolist()
     if task == "classification":
         y: list[Any] = rng.choice(["no", "yes", "perhaps"], n, p=[0.4, 0.4, 0.2]).tolist()
-        given |= _random_costs(rng, y)
     else:
         y = rng.integers(-4, 5, n).astype(float).tolist()
         if rng.random() < 0.35:
             given["criterion"] = "absolute_error"
         elif rng.random() < 0.2:
             y = rng.integers(-4, 5, (n, 2)).astype(float).tolist()
+    if rng.random() < 0.5:
+        y = _following_tests(rng, TableProblem(task, features, y, subsets))
+    if task == "classification":
+        given |= _random_costs(rng, y)
     free = TableProblem(task, features, y, **given)
     free.rules.update(_random_rules(rng, free))
     return free
+
+
+def _following_tests(rng: Rng, problem: TableProblem) -> list[Any]:
+    """The targets, made to follow one or two tests but for some noise, so that each of these tests is needed."""
+    sides = sorted(problem.left_sides() | {0})
+    chosen = [sides[rng.integers(len(sides))] for _ in range(rng.integers(1, 3))]
+    first_of: dict[Any, Any] = {}
+    follow = []
+    for i, own in enumerate(problem.y):
+        group = tuple(side >> i & 1 for side in chosen)
+        follow.append(own if rng.random() < 0.1 else first_of.setdefault(group, own))
+    return follow
 
 
 def random_feature(rng: Rng, kind: str, n: int) -> Feature:
