@@ -22,6 +22,8 @@ MANY_VALUES = (127, 128, 129, 130, 192, 254, 255, 256, 257, 258, 600)
 
 #: Features of categories have no more than this.
 MOST_CATEGORIES = 5
+#: All features together have no more sets of categories than this, or searches without bounds take too long.
+MOST_SETS = 40
 
 #: The scan of absolute errors takes a minute for more rows.
 MOST_SAMPLES_OF_ABSOLUTE_ERROR = 4097
@@ -53,13 +55,14 @@ def _as_table(rng: Rng, data: Data) -> Data:
     for column in columns:
         if rng.random() < 0.7:
             column[:] = [None if rng.random() < chance else value for value, chance in zip(column, likely, strict=True)]
-    # With many rows and many sets of them the oracle would take too long.
-    subsets = bool(rng.random() < 0.5) and (few or data.oracle == "wide")
+    # With many rows and many sets of them the oracle would take too long, too.
+    count = sum(2 ** (len(set(columns[j])) - 1) for j in places)
+    subsets = rng.random() < 0.5 and count <= MOST_SETS and (data.size <= 12 or data.oracle == "wide")
     return replace(
         data,
         X=[list(row) for row in zip(*columns, strict=True)],
         categories=places or None,
-        subsets=bool(places) and subsets,
+        subsets=bool(places and subsets),
     )
 
 
