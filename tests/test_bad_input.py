@@ -31,7 +31,6 @@ def with_cell(value: Any) -> np.ndarray:
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        (with_cell(math.nan), r"\bX\b.*NaN"),
         (with_cell(math.inf), r"\bX\b.*infinity"),
         (with_cell(-math.inf), r"\bX\b.*infinity"),
         (with_cell("red"), r"\bX\b.*'red'"),
@@ -59,10 +58,13 @@ def test_columns_that_are_not_numbers_are_named(make: Any, library: str) -> None
     tables = pytest.importorskip(library)
     kind = {"pandas": "category", "polars": getattr(tables, "Categorical", None)}[library]
     kinds = tables.Series(["x", "y", "x", "y"], dtype=kind)
-    with pytest.raises(REFUSED, match=r"\bX\b.*Columns that are not numbers: 'kind' \([cC]ategor"):
-        make().fit(tables.DataFrame({"a": [1, 2, 3, 4], "kind": kinds}), Y)
+    for chosen in (None, ["a"]):
+        with pytest.raises(
+            REFUSED, match=r"X holds \w+ in column 1 \('kind'\), which categorical_features does not name"
+        ):
+            make(categorical_features=chosen).fit(tables.DataFrame({"a": [1, 2, 3, 4], "kind": kinds}), Y)
     with pytest.raises(REFUSED, match=r"\bX\b.*Columns that are not numbers: 'word' \("):
-        make().fit(tables.DataFrame({"a": [1, 2, 3, 4], "word": ["u", "v", "w", "x"]}), Y)
+        make().fit([[1, 2], [3, 4]], [0, 1]).predict(tables.DataFrame({"a": [1, 2], "word": ["u", "v"]}))
 
 
 @pytest.mark.parametrize("make", ESTIMATORS)
@@ -163,7 +165,7 @@ def test_a_time_limit_beyond_all_bounds_is_no_limit(limit: float) -> None:
 @pytest.mark.parametrize("make", ESTIMATORS)
 def test_prediction_refuses_the_wrong_shape(make: Any) -> None:
     model = make().fit(X, Y)
-    for bad in (X[:, :1], np.column_stack([X, X]), X[0], with_cell(math.nan), np.empty((0, 2))):
+    for bad in (X[:, :1], np.column_stack([X, X]), X[0], with_cell(math.inf), np.empty((0, 2))):
         with pytest.raises(REFUSED, match=r"\bX\b"):
             model.predict(bad)
 
@@ -280,7 +282,6 @@ def test_the_core_accepts_the_valid_arguments_that_the_tests_below_spoil() -> No
         (np.empty((0, 2)), np.empty(0)),
         (np.empty((4, 0)), Y.astype(float)),
         (with_cell(math.nan), Y.astype(float)),
-        (with_cell(math.inf), Y.astype(float)),
         (X, np.array([0.0, math.nan, 1.0, 0.0])),
         (X, np.array([0.0, math.inf, 1.0, 0.0])),
         (X, np.array([0.0, 2.0, 1.0, 0.0])),

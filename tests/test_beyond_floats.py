@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import nullcontext
 from decimal import Decimal
 from fractions import Fraction
@@ -160,8 +161,11 @@ def test_labels_are_whole_numbers_of_any_size(labels: Any) -> None:
 def test_numbers_that_are_no_floats_are_refused_by_name(make: Any, bad: Any) -> None:
     X, y = np.arange(8).astype(object)[:, None], list(Y)
     X[3, 0] = bad
-    with pytest.raises((ValueError, TypeError), match=r"\bX\b"):
-        make().fit(X, y)
+    if isinstance(bad, Decimal) and bad.is_nan():  # a feature may be missing
+        assert make().fit(X, y).tree_ == make().fit([[math.nan if i == 3 else i] for i in range(8)], y).tree_
+    else:
+        with pytest.raises((ValueError, TypeError), match=r"\bX\b"):
+            make().fit(X, y)
     weights = np.ones(8).astype(object)
     weights[3] = bad
     with pytest.raises((ValueError, TypeError), match="sample_weight"):

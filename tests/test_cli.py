@@ -73,7 +73,6 @@ def test_fit_passes_its_options_on(csv: Path) -> None:
         (["--target", "kind", "--strategy", "dsf"], "dsf"),
         (["--target", "kind", "--time-limit", "-2"], "time_limit"),
         (["--target", "kind", "--task", "regression"], "same"),
-        (["--target", "height"], "kind"),
         ([], "target"),
     ],
 )
@@ -113,7 +112,7 @@ def test_the_version_is_shown() -> None:
     assert run("--version") == (0, f"codt {__version__}\n")
 
 
-COMMANDS = ("fit", "predict", "show", "verify", "explain", "strategies", "datasets", "demo")
+COMMANDS = ("fit", "tune", "predict", "show", "verify", "explain", "strategies", "datasets", "demo")
 
 
 @pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])

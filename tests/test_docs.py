@@ -24,14 +24,15 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```", README.read_text(encoding="utf-8")
 
 #: Modules and examples that need a library which is not a dependency of codt itself.
 NEEDS = {
-    "codt.command_line.app": "typer",
-    "codt.command_line.files": "pyarrow",
-    "codt.command_line.model_commands": "typer",
+    "codt.data.csv_files": "pyarrow",
+    "codt.data.own_tables": "pyarrow",
+    "codt.data.table_files": "pyarrow",
     "codt.pictures.trace_plot": "matplotlib",
     "codt.pictures.tree_plot": "matplotlib",
     "codt.export.sql": "pandas",
     "codt.tuning.path_plot": "matplotlib",
 }
+NEEDS |= {name: "typer" for name in MODULES if name.startswith("codt.command_line.")}
 NEEDS |= {example.stem: "matplotlib" for example in EXAMPLES if example.stem.startswith("plot_")}
 
 
@@ -86,13 +87,13 @@ def test_the_commands_of_the_guide_and_the_readme_run(tmp_path: Path) -> None:
     pytest.importorskip("typer")
     pytest.importorskip("pandas")
     commands = commands_of(ROOT / "docs" / "command-line.md")
-    assert {line.split()[1] for line in commands} >= {"fit", "predict", "show", "verify", "explain"}
+    assert {line.split()[1] for line in commands} >= {"fit", "tune", "predict", "show", "verify", "explain"}
     of_readme = commands_of(README)
     assert of_readme
     assert set(of_readme) <= set(commands)
-    rows = [f"{i % 7},{i * i % 11},{'no' if i % 7 > 3 else 'yes'}" for i in range(40)]
-    for name in ("data.csv", "new.csv"):
-        (tmp_path / name).write_text("\n".join(["a,b,y", *rows]), encoding="utf-8")
+    rows = [f"{i},{i % 7},{i * i % 11},{1 + i % 2},{'no' if i % 7 > 3 else 'yes'}" for i in range(40)]
+    for name in ("data.csv", "train.csv", "new.csv"):
+        (tmp_path / name).write_text("\n".join(["id,age,size,count,y", *rows]), encoding="utf-8")
     script = "\n".join(["set -eu", 'codt() { "$PYTHON" -m codt "$@"; }', *commands])
     environment = {**os.environ, "PYTHON": sys.executable}
     done = subprocess.run(

@@ -69,7 +69,7 @@ def test_what_is_no_model_is_refused(text: Any) -> None:
     ("path", "value", "message"),
     [
         ("format", "pickle", "format"),
-        ("version", 4, "version"),
+        ("version", 5, "version"),
         ("version", True, "version"),
         ("objective", "squared-error", "objective: expected one of misclassification, weighted"),
         ("objective", "anything", "objective"),
@@ -187,6 +187,8 @@ def chain(depth: int) -> str:
         "label": [-1] * count,
         "below": [None] * count,
         "above": [None] * count,
+        "missing": [-1] * count,
+        "categories": [None] * count,
     }
     document["result"] |= {"loss": 0, "objective": 0, "lower_bound": 0, "trace": []}
     return json.dumps(document)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from codt import OptimalTreeClassifier, OptimalTreeRegressor, Search, Tree, from_json, from_sklearn, strategies, verify
 from codt.options.options import TERMINALS, TIES
+from tests.support.documents import of_version
 from tests.support.instances import TASKS, scaled
 from tests.support.oracle import Oracle
 
@@ -189,5 +190,4 @@ def test_files_tell_and_older_ones_do_not() -> None:
         with pytest.raises(ValueError, match=message):
             from_json(json.dumps({**document, "tree": {**document["tree"], "missing": missing}}))
     plain = json.loads(OptimalTreeClassifier(max_depth=1).fit([[1], [2]], [0, 1]).to_json())
-    del plain["tree"]["missing"]
-    assert from_json(json.dumps({**plain, "version": 3})).tree_.missing.tolist() == [-1, -1, -1]
+    assert from_json(json.dumps(of_version(plain, 3))).tree_.missing.tolist() == [-1, -1, -1]

@@ -25,6 +25,7 @@ from codt.pictures.layout import spread_words, spreads
 from codt.problem.objectives import CRITERIA, OBJECTIVES, Objective, Samples, register
 from codt.problem.problem import Importance
 from codt.tree.tree import Tree
+from tests.support.documents import of_version
 from tests.support.instances import scaled
 from tests.test_objectives_doc import DOC, best, deviance
 
@@ -129,8 +130,7 @@ def test_files_and_pickles_keep_the_objective(kind: str) -> None:
     assert (again.tree_, again.loss_, type(again.loss_)) == (model.tree_, model.loss_, type(model.loss_))
     assert pickle.loads(pickle.dumps(model)).tree_.objective is model.tree_.objective
     # Files of version 1 do not tell; it follows from the criterion, or from the losses.
-    del document["objective"]
-    old = from_json(json.dumps(document | {"version": 1}))
+    old = from_json(json.dumps(of_version(document, 1)))
     assert old.tree_ == model.tree_
     assert type(old.loss_) is type(model.loss_)
     assert verify(old, X, y, **given).ok
@@ -139,8 +139,8 @@ def test_files_and_pickles_keep_the_objective(kind: str) -> None:
 def test_trees_that_do_not_tell_are_guessed() -> None:
     model = fitted("distances")[0]
     arguments = model.tree_.__reduce__()[1]
-    assert Tree(*arguments[:-3]).objective is OBJECTIVES["squared-error"]
-    assert Tree(*arguments[:-3]) != model.tree_
+    assert Tree(*arguments[:-6]).objective is OBJECTIVES["squared-error"]
+    assert Tree(*arguments[:-6]) != model.tree_
     tree = from_sklearn(fitted("weights")[0].to_sklearn()).tree_
     assert tree.objective is OBJECTIVES["weighted-misclassification"]
 

@@ -23,6 +23,8 @@ from codt import (
     _core,
 )
 from codt.estimators.base import BaseOptimalTree
+from codt.estimators.classifier import CLASS_OPTIONS
+from codt.estimators.regressor import CRITERION_OPTIONS
 from codt.options.counterparts import COUNTERPARTS
 from codt.options.options import (
     CONSTRUCTOR_OPTIONS,
@@ -33,6 +35,7 @@ from codt.options.options import (
     TIES,
     WATCHING_OPTIONS,
     Option,
+    estimator_options,
 )
 from tests.support.engine import REGISTRY
 
@@ -95,6 +98,7 @@ def in_words(option: Option) -> str:
 def annotation(option: Option) -> str:
     """The type of an option as signatures should have it."""
     written = {"boolean": "bool", "random_state": "int | np.random.RandomState | None", "verbose": "int"}
+    written["array-like"] = "ArrayLike"
     known = {str: "str", Strategy: "Strategy", callable: "Callable[[Progress], object]", Integral: "int"}
     types = []
     for constraint in option.constraints:
@@ -292,7 +296,8 @@ def test_options_that_the_documents_set_exist() -> None:
 
 def test_the_command_line_has_the_options_of_the_table(monkeypatch: Any, tmp_path: Path) -> None:
     testing = pytest.importorskip("typer.testing")
-    from codt.command_line import app as cli
+    from codt.command_line import estimator
+    from codt.command_line.app import app
 
     given: dict[str, Any] = {}
 
@@ -301,39 +306,52 @@ def test_the_command_line_has_the_options_of_the_table(monkeypatch: Any, tmp_pat
             given.update(options)
             super().__init__(**options)
 
-    monkeypatch.setattr(cli, "OptimalTreeClassifier", Recorder)
+    monkeypatch.setattr(estimator, "OptimalTreeClassifier", Recorder)
     data = tmp_path / "data.csv"
     data.write_text("a,b,y\n0,0,n\n0,1,y\n1,0,y\n1,1,n\n")
 
     def options_of(*arguments: str) -> dict[str, Any]:
         given.clear()
-        done = testing.CliRunner().invoke(cli.app, ["fit", str(data), "--target", "y", "--quiet", *arguments])
+        done = testing.CliRunner().invoke(app, ["fit", str(data), "--target", "y", "--quiet", *arguments])
         assert done.exit_code == 0, f"{arguments}: {done.output}"
         return {name: value for name, value in given.items() if name not in ("on_interrupt", "callback")}
 
-    wanted = {option.name: option.default for option in ESTIMATOR_OPTIONS if option.flag is not None}
+    table = {option.name: option for option in estimator_options(*CLASS_OPTIONS)}
+    wanted = {option.name: option.default for option in table.values() if option.flag is not None}
     plain = options_of()
     assert plain == wanted
     assert {name: type(value) for name, value in plain.items()} == {name: type(value) for name, value in wanted.items()}
     # Only what makes no sense on a command line, or is decided by it, is left out.
-    assert OPTIONS.keys() - wanted.keys() == {"on_interrupt", "callback", "warm_start", "verbose"}
-    shown = testing.CliRunner().invoke(cli.app, ["fit", "--help"], env={"COLUMNS": "200"}).output
+    decided = {"categorical_features"}  # by --categorical and the types of columns
+    assert table.keys() - wanted.keys() == {"on_interrupt", "callback", "warm_start", "verbose"} | decided
+    shown = testing.CliRunner().invoke(app, ["fit", "--help"], env={"COLUMNS": "200"}).output
     texts = {"strategy": "lds", "depth_two_strategy": "lds", "terminal": "leaf", "memory_limit": "2GB", "ties": "any"}
+    texts |= {"categorical_splits": "subset", "handle_unknown": "error"}
+    written = {"class_weight": ("y=2", {"y": 2}), "cost_matrix": ("0,1;5,0", [[0, 1], [5, 0]])}
     for name, default in wanted.items():
-        flag = OPTIONS[name].flag or f"--{name.replace('_', '-')}"
+        flag = table[name].flag or f"--{name.replace('_', '-')}"
         assert flag in shown
-        if OPTIONS[name].is_switch:
+        if table[name].is_switch:
             assert options_of(flag.replace("--", "--no-", 1)) == {**wanted, name: False}
             assert options_of(flag) == {**wanted, name: True}
+        elif name in written:
+            assert options_of(flag, written[name][0]) == {**wanted, name: written[name][1]}
         elif name in texts:
             assert options_of(flag, texts[name]) == {**wanted, name: texts[name]}
         else:
-            value = 2 if "int" in OPTIONS[name].type else 0.25
+            value = 2 if "int" in table[name].type else 0.25
             changed = options_of(flag, str(value))
             assert changed == {**wanted, name: value}
             assert type(changed[name]) is type(value)
             assert default != value
     assert options_of("--min-samples-leaf", "0.5")["min_samples_leaf"] == 0.5
+    assert options_of("--class-weight", "balanced")["class_weight"] == "balanced"
+    # The other task's options are shown, too, and refused.
+    for option in CRITERION_OPTIONS:
+        assert f"--{option.name}" in shown
+    done = testing.CliRunner().invoke(app, ["fit", str(data), "--target", "y", "--criterion", "absolute_error"])
+    assert done.exit_code == 2
+    assert "--criterion: classification does not have it" in done.output
 
 
 # The study.

@@ -174,19 +174,19 @@ def test_labels_of_polars_come_back_as_what_they_were() -> None:
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_a_missing_feature_is_named_by_row_and_column(make: Any) -> None:
+def test_an_infinite_feature_is_named_by_row_and_column(make: Any) -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"width": [1.0, 2.0, 3.0, 4.0], "the height": [1.0, 1.0, math.nan, math.inf]})
     y = [0, 1, 0, 1]
     for X in (frame, frame.astype("Float64")):
-        with pytest.raises(ValueError, match=r"(?s)X.*NaN.*row 2, column 1 \('the height'\)"):
+        with pytest.raises(ValueError, match=r"(?s)X.*infinity.*row 3, column 1 \('the height'\)"):
             make().fit(X, y)
-    with pytest.raises(ValueError, match=r"(?s)X.*NaN.*row 2, column 1 \(counted from 0\)"):
+    with pytest.raises(ValueError, match=r"(?s)X.*infinity.*row 3, column 1 \(counted from 0\)"):
         make().fit(frame.to_numpy(), y)
     with pytest.raises(ValueError, match=r"(?s)X.*infinity.*row 3, column 1"):
         make().fit(frame.fillna(0.0), y)
     model = make().fit(frame.replace([math.nan, math.inf], 0.0), y)
-    with pytest.raises(ValueError, match=r"(?s)X.*NaN.*row 2, column 1 \('the height'\)"):
+    with pytest.raises(ValueError, match=r"(?s)X.*infinity.*row 3, column 1 \('the height'\)"):
         model.predict(frame)
 
 

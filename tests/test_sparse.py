@@ -62,7 +62,7 @@ def test_whole_numbers_beyond_floats_are_refused_in_a_sparse_matrix_too() -> Non
 
 
 def test_what_is_wrong_in_a_sparse_matrix_is_named() -> None:
-    X = np.array([[0.0, 1.0], [0.0, np.nan]])
+    X = np.array([[0.0, 1.0], [0.0, np.inf]])
     with pytest.raises(ValueError, match="row 1, column 1"):
         OptimalTreeClassifier().fit(sparse.csr_matrix(X), [0, 1])
     with pytest.raises(ValueError, match="2D"):

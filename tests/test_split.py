@@ -16,12 +16,11 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from codt import OptimalTreeClassifier, Tree, from_json, verify
+from codt.loading.json_tests import check_tests
 from codt.tree.split import (
     GAP_COLUMNS,
-    TEST_COLUMNS,
     Split,
     between,
-    check_columns,
     conjunction,
     splits_for_sklearn,
     splits_of_sklearn,
@@ -54,7 +53,7 @@ def chain(*splits: Split) -> Tree:
     columns |= {name: [np.nan] * n for name in ("threshold", *GAP_COLUMNS)}
     for i, split in enumerate(splits):
         columns["left"][2 * i], columns["right"][2 * i] = 2 * i + 1, 2 * i + 2
-        for name in (*TEST_COLUMNS, *GAP_COLUMNS):
+        for name in ("feature", "threshold", *GAP_COLUMNS):
             columns[name][2 * i] = getattr(split, name)
     return Tree("classification", **columns, n_samples=np.ones(n), loss=np.zeros(n), value=np.ones((n, 2)))
 
@@ -96,7 +95,7 @@ def test_sql_sends_every_value_the_same_way_and_null_nowhere() -> None:
             values = neighbours(threshold)
             base.execute("DELETE FROM t")
             base.executemany("INSERT INTO t VALUES (?)", [(value,) for value in (*values, None)])
-            left, right = (Split(0, threshold).as_sql('"a"', left=side) for side in (True, False))
+            left, right = (Split(0, threshold).as_sql('"a"', repr, left=side) for side in (True, False))
             found = base.execute(f"SELECT {left}, {right} FROM t ORDER BY rowid").fetchall()
             expected = [(int(side), int(not side)) for side in truth(values, threshold)]
             assert found == [*expected, (None, None)], threshold
@@ -104,24 +103,28 @@ def test_sql_sends_every_value_the_same_way_and_null_nowhere() -> None:
     assert read > 0.7 * len(thresholds)
 
 
+def columns_of(threshold: list[Any], below: list[Any], above: list[Any]) -> dict[str, Any]:
+    """The tests of nodes that test a number, which is never missing."""
+    count = len(threshold)
+    tests = {"feature": [0] * count, "missing": [-1] * count, "categories": [None] * count}
+    return {**tests, "threshold": threshold, "below": below, "above": above}
+
+
 @given(finite)
 def test_json_keeps_the_test(threshold: float) -> None:
-    columns = {"threshold": [threshold, None], "below": [None, None], "above": [None, None]}
-    found = check_columns(json.loads(json.dumps(columns)), [False, True])
-    assert (np.array(found["threshold"]).tobytes(), set(found)) == (
-        np.array([threshold, np.nan]).tobytes(),
-        {"threshold", *GAP_COLUMNS},
-    )
+    columns = columns_of([threshold, None], [None, None], [None, None])
+    found = check_tests(json.loads(json.dumps(columns)), [False, True], None)
+    assert np.array(found["threshold"]).tobytes() == np.array([threshold, np.nan]).tobytes()
 
 
 @pytest.mark.parametrize("bad", [None, "1", True, 10**400, float("1e309")])
 def test_json_without_a_proper_threshold_is_refused(bad: Any) -> None:
     with pytest.raises(ValueError, match=r"tree\.threshold: expected a finite number"):
-        check_columns({"threshold": [bad], "below": [None], "above": [None]}, [False])
+        check_tests(columns_of([bad], [None], [None]), [False], None)
     with pytest.raises(ValueError, match=r"tree\.above: expected null in leaves"):
-        check_columns({"threshold": [None], "below": [None], "above": [1.0]}, [True])
+        check_tests(columns_of([None], [None], [1.0]), [True], None)
     with pytest.raises(ValueError, match=r"tree\.threshold: 2 is not between 1 and 2"):
-        check_columns({"threshold": [2], "below": [1], "above": [2]}, [False])
+        check_tests(columns_of([2], [1], [2]), [False], None)
 
 
 def test_thresholds_next_to_the_largest_float_survive_json() -> None:
@@ -157,7 +160,8 @@ def test_tests_of_scikit_learn_there_and_back(one: float, other: float) -> None:
             splits_for_sklearn(tree, None)
         return
     there = splits_for_sklearn(tree, None)["threshold"]
-    inner = SimpleNamespace(children_left=tree.left, feature=tree.feature, threshold=there)
+    inner = SimpleNamespace(children_left=tree.left, children_right=tree.right, feature=tree.feature, threshold=there)
+    inner.n_node_samples, inner.missing_go_to_left = tree.n_samples, np.zeros(tree.node_count)
     back = splits_of_sklearn(inner)["threshold"][0]
     assert truth(narrow, there[0]) == truth([low, high], back) == [True, False]
 
@@ -222,7 +226,7 @@ def test_a_tree_that_never_ends_is_an_error() -> None:
     ],
 )
 def test_thresholds_are_shown_in_few_digits(below: float, above: float, shown: str) -> None:
-    assert Split(0, between(below, above), below, above).shown == shown
+    assert Split(0, between(below, above), below=below, above=above).shown == shown
 
 
 def test_thresholds_that_are_shown_separate_what_the_test_separates() -> None:
@@ -232,7 +236,7 @@ def test_thresholds_that_are_shown_separate_what_the_test_separates() -> None:
         above = below + float(abs(rng.normal()) * abs(below) * 10.0 ** rng.integers(-16, 3))
         if not below < above < np.inf:
             continue
-        split = Split(0, between(below, above), below, above)
+        split = Split(0, between(below, above), below=below, above=above)
         number = float(split.shown)
         assert below <= number < above
         assert abs(number - split.threshold) <= (above / 10 - below / 10) * (1 + 1e-12)

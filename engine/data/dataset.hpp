@@ -1,8 +1,14 @@
 // The training data as the search sees it: for every feature the sorted distinct values (the paper's
 // U^f) and for every sample its rank among them. All comparisons of the search are on ranks; values
 // come back only when a threshold is reported.
+//
+// A test may send missing values to either side, so a feature that has some comes in two orders, as two
+// features one after the other: first with plus infinity in their place, then with minus infinity. For the
+// search they are two features, and in each of them the left sides of the thresholds are nested, so every
+// bound between thresholds holds; scans can take both orders in one pass.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -16,7 +22,7 @@ namespace codt {
 
 class Dataset {
  public:
-    // `x` is row-major, samples x features, finite (the caller has checked). `stop`, if given, ends the
+    // `x` is row-major, samples x features, without NaN (the caller has checked). `stop`, if given, ends the
     // sorting with Stopped.
     Dataset(std::span<const double> x, std::uint32_t samples, std::uint32_t features,
             StopCondition* stop = nullptr);
@@ -39,6 +45,11 @@ class Dataset {
     // Where the samples of each distinct value end in order(f).
     std::span<const std::uint32_t> group_end(std::uint32_t f) const {
         return row(group_ends_, f).first((*values_)[f].size());
+    }
+
+    // Whether feature f is in the second order of feature f - 1, with the missing values first.
+    bool second_order(std::uint32_t f) const {
+        return f > 0 && std::isinf(values(f - 1).back()) && std::isinf(values(f).front());
     }
 
     // The split between the distinct values of two ranks, low < high.

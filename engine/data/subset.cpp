@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "common/check.hpp"
 
@@ -17,6 +18,10 @@ Subset::Subset(const Dataset& data)
     std::iota(sample_.begin(), sample_.end(), 0u);
     for (std::uint32_t f = 0; f < features_; ++f)
         groups_[f] = static_cast<std::uint32_t>(data.values(f).size());
+    std::vector<bool> second(features_);
+    for (std::uint32_t f = 0; f < features_; ++f) second[f] = data.second_order(f);
+    if (std::find(second.begin(), second.end(), true) != second.end())
+        second_order_ = std::make_shared<const std::vector<bool>>(std::move(second));
 }
 
 void Subset::resize(std::uint32_t size, std::uint32_t features) {
@@ -61,6 +66,7 @@ void Subset::split(std::uint32_t f, std::uint32_t i, Subset& left, Subset& right
     const std::uint32_t left_size = group_end(f)[i];
     left.resize(left_size, features_);
     right.resize(size_ - left_size, features_);
+    left.second_order_ = right.second_order_ = second_order_;
     Subset* const sides[2] = {&left, &right};
 
     // New local ids follow the old ones; the lowest bit of `target` carries the side.

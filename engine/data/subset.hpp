@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -37,6 +38,14 @@ class Subset {
     std::uint32_t thresholds(std::uint32_t f) const { return groups_[f] - 1; }
     bool has_thresholds() const;
 
+    // Whether feature f is in the second order of feature f - 1 (see Dataset), and whether the two differ
+    // here: that some values are missing and others are not. The missing ones are then the last group of the
+    // first order.
+    bool second_order(std::uint32_t f) const { return second_order_ && (*second_order_)[f]; }
+    bool two_orders(std::uint32_t f) const {
+        return f + 1 < features_ && second_order(f + 1) && order(f)[0] != order(f + 1)[0];
+    }
+
     // The split at threshold i: at a midpoint of two values present in this subset.
     Split split_at(const Dataset& data, std::uint32_t f, std::uint32_t i) const;
 
@@ -62,6 +71,7 @@ class Subset {
     std::uint32_t features_ = 0;
     std::vector<std::uint32_t> sample_;
     std::vector<std::uint32_t> groups_;  // distinct values per feature
+    std::shared_ptr<const std::vector<bool>> second_order_;  // by feature; null if no value is missing
     // Features x size; only the first groups_[f] entries of row f of group_end are used. Both point into the
     // data set if the subset holds all samples, otherwise into memory of its own.
     const std::uint32_t* order_ = nullptr;

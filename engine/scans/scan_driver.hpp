@@ -49,6 +49,7 @@ struct Stream {
     const std::uint32_t* group_end;  // where its groups of equal values end
     const Block* blocks;
     std::uint32_t block_count;
+    const Block* missing;  // the samples behind the last block miss the value, and may come first as well; or null
     std::size_t cell;  // where its part of a table with one place per sample and feature begins
 };
 
@@ -69,6 +70,8 @@ CODT_INLINE void walk_groups(const Stream<Block>& stream, std::uint32_t begin, c
 
 // Defaults that suit most kernels.
 struct KernelDefaults {
+    // Whether a pass takes both orders of a feature that misses values; otherwise each has a pass of its own.
+    static constexpr bool takes_two_orders = false;
     static constexpr std::uint32_t longest_block = block_size;
     // What a pass looks up for a sample: its bucket (see lane_rows.hpp), to which a kernel may add more.
     static std::uint8_t code(std::uint32_t, std::size_t bucket) { return static_cast<std::uint8_t>(bucket); }
@@ -91,8 +94,11 @@ class ScanDriver {
         blocks_.refill(subset.features(), [&](std::uint32_t f) { add_blocks(f); });
         streams_.clear();
         for_each_stream(subset, feature_rank, [&](std::uint32_t f) {
+            const bool differs = f > 0 && subset.two_orders(f - 1);
+            if (subset.second_order(f) && (Kernel::takes_two_orders || !differs)) return;
+            const std::uint32_t count = blocks_.count(f), missing = takes_two_orders(f) ? 1 : 0;
             streams_.push_back({subset.order(f).data(), subset.group_end(f).data(), blocks_.of(f),
-                                blocks_.count(f), cell(f)});
+                                count - missing, missing ? blocks_.of(f) + count - 1 : nullptr, cell(f)});
         });
         return true;
     }
@@ -131,16 +137,24 @@ class ScanDriver {
 
     std::size_t cell(std::uint32_t f) const { return static_cast<std::size_t>(f) * subset_->size(); }
 
+    bool takes_two_orders(std::uint32_t f) const {
+        return Kernel::takes_two_orders && subset_->two_orders(f);
+    }
+
     void add_blocks(std::uint32_t f) {
         const std::uint32_t* const order = subset_->order(f).data();
-        for_each_block<Kernel::longest_block>(
-            subset_->group_end(f),
-            [&](std::uint32_t begin, std::uint32_t end, std::uint32_t first_group, std::uint32_t groups) {
-                Block block;
-                static_cast<BlockRange&>(block) = {end, first_group, groups > 1};
-                kernel_.summarise(order, cell(f), begin, block);
-                blocks_.items.push_back(block);
-            });
+        const auto add = [&](std::uint32_t begin, std::uint32_t end, std::uint32_t first_group,
+                             std::uint32_t groups) {
+            Block block;
+            static_cast<BlockRange&>(block) = {end, first_group, groups > 1};
+            kernel_.summarise(order, cell(f), begin, block);
+            blocks_.items.push_back(block);
+        };
+        const auto ends = subset_->group_end(f);
+        const std::size_t apart = takes_two_orders(f) ? 1 : 0;  // the group of missing values
+        const auto present = ends.first(ends.size() - apart);
+        for_each_block<Kernel::longest_block>(present, add);
+        if (apart) add(present.back(), ends.back(), static_cast<std::uint32_t>(present.size()), 1);
     }
 
     Kernel kernel_;

@@ -99,6 +99,28 @@ struct TwoClassPass {
         left_max.load(sides.high[0]);
         right_min.load(sides.low[1]);
         right_max.load(sides.high[1]);
+        // With the missing samples first, sums are larger by those of the missing ones; the extremes are
+        // moved instead.
+        P shift_low[2], shift_high[2];
+        if (stream.missing) {
+            const std::uint32_t first = stream.block_count ? stream.blocks[stream.block_count - 1].end : 0;
+            P ones, zeros, none;
+            none.clear();
+            samples.count(first, *stream.missing, ones, zeros);
+            ones.subtract(zeros);
+            for (int side = 0; side < 2; ++side) {
+                if (side == 1)
+                    ones.subtract_from(static_cast<Int>(samples.ones(first, *stream.missing) -
+                                                        samples.zeros(first, *stream.missing)));
+                shift_low[side] = shift_high[side] = ones;
+                shift_low[side].minimum(none);
+                shift_high[side].maximum(none);
+            }
+            left_min.subtract(shift_low[0]);
+            left_max.subtract(shift_high[0]);
+            right_min.subtract(shift_low[1]);
+            right_max.subtract(shift_high[1]);
+        }
         d.clear();
         Int total = 0;
         std::uint32_t begin = 0;
@@ -124,6 +146,12 @@ struct TwoClassPass {
             d = next;
             total = next_total;
             begin = block.end;
+        }
+        if (stream.missing) {
+            left_min.add(shift_low[0]);
+            left_max.add(shift_high[0]);
+            right_min.add(shift_low[1]);
+            right_max.add(shift_high[1]);
         }
         left_min.store(sides.low[0]);
         left_max.store(sides.high[0]);

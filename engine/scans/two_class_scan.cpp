@@ -11,6 +11,10 @@
 // rise by no more than those of class 1, and these two counts do not depend on the order inside the block.
 // While neither can pass the extremes found so far, in any lane on either side, only the counts are needed.
 // They fit bytes, so both classes share one register: one addition per sample for 32 thresholds.
+//
+// Missing values (see dataset.hpp): with these first instead of last, every d(p) is larger by their own sum m.
+// The extremes over both orders are those of one order, shifted by min(0, m) and max(0, m): one pass over the
+// other samples serves both.
 #include "scans/two_class_scan.hpp"
 
 #include <algorithm>
@@ -49,6 +53,7 @@ struct alignas(pack_bytes) CodeRows {
 template <class Int>
 struct TwoClassKernel : KernelDefaults {
     static constexpr std::uint32_t lanes = lane_count<Int>;
+    static constexpr bool takes_two_orders = true;
 
     struct Block : BlockRange {
         std::uint32_t ones;  // how many of its samples are of class 1

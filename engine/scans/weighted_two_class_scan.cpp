@@ -18,6 +18,7 @@ namespace {
 template <class Int>
 struct WeightedTwoClassKernel : KernelDefaults {
     static constexpr std::uint32_t lanes = lane_count<Int>;
+    static constexpr bool takes_two_orders = true;
 
     struct Block : BlockRange {
         std::uint32_t middle;  // its samples of class 1 end here in `grouped`

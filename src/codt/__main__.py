@@ -2,7 +2,7 @@
 
 import sys
 
-_STUDY = {"pyarrow", "psutil", "scipy", "scikit_posthocs", "matplotlib", "jinja2", "distributed", "tomli"}
+_STUDY = {"psutil", "scipy", "scikit_posthocs", "matplotlib", "jinja2", "distributed", "tomli"}
 
 
 def main() -> None:
@@ -12,7 +12,7 @@ def main() -> None:
 
         app()
     except ModuleNotFoundError as error:
-        if error.name in {"typer", "rich", "pandas"}:
+        if error.name in {"typer", "rich", "pandas", "pyarrow"}:
             sys.exit(f"The codt command needs {error.name}, which is not installed: pip install {error.name}")
         if error.name in _STUDY:
             sys.exit(f"This command needs {error.name}, which is not installed: pip install 'codt[study,cluster]'")

@@ -19,6 +19,9 @@ from codt.tree.of_sklearn import tree_of_nodes
 from codt.tree.split import TEST_COLUMNS
 from codt.tree.tree import Tree
 
+# The options of the estimators that limit CART's trees, too.
+LIMITS = ("max_depth", "max_leaf_nodes", "min_samples_leaf", "min_weight_fraction_leaf")
+
 
 def cart_loss(
     X: ArrayLike,
@@ -114,4 +117,5 @@ def _grown(problem: Problem, samples: Floats, max_depth: int, max_leaf_nodes: in
     # No tree has more leaves than samples; scikit-learn cannot count further than 64 bits.
     most = None if max_leaf_nodes is None else max(2, min(max_leaf_nodes, count))
     cart = make_cart(problem.objective, max_depth=max_depth, max_leaf_nodes=most, **limits)
-    return cart.fit(samples, problem.targets, sample_weight=problem.weights)
+    with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn says what 32-bit floats cannot hold
+        return cart.fit(samples, problem.targets, sample_weight=problem.weights)

@@ -9,13 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import typer
 
-from codt.data.own_tables import features_and_target, parse_table, refuse_text
 from codt.loading.json_reader import from_json
-from codt.tree.narrow import only_tested
 
 
 @contextmanager
@@ -39,26 +35,12 @@ def read_bytes(path: Path) -> bytes:
         raise typer.BadParameter(f"{path} cannot be read: {error.strerror}") from error
 
 
-def read_table(path: Path) -> pd.DataFrame:
-    """Read a table from a CSV file with a header, or from a Parquet file, whatever its name."""
-    content = read_bytes(path)
-    with refused():
-        return parse_table(content, path)
-
-
 def read_model(path: Path) -> Any:
     """Read a model that ``codt fit --out`` wrote."""
     try:
         return from_json(read_bytes(path))
     except ValueError as error:
         raise typer.BadParameter(f"{path}: {error}") from error
-
-
-def read_model_and_table(model: Path, data: Path) -> tuple[Any, pd.DataFrame]:
-    """Read both; only one of them can come from standard input."""
-    if str(model) == str(data) == "-":
-        raise typer.BadParameter("the model and the data cannot both come from standard input.")
-    return read_model(model), read_table(data)
 
 
 def check_place(path: Path | None) -> None:
@@ -82,51 +64,3 @@ def write_text(path: Path | None, text: str) -> None:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise typer.BadParameter(f"{path} cannot be written: {error.strerror}") from error
-
-
-def target_and_rest(frame: pd.DataFrame, target: str, source: Path) -> tuple[pd.DataFrame, pd.Series[Any]]:
-    """Return the columns other than the target, and the target."""
-    with refused("--target"):
-        return features_and_target(frame, target, source)
-
-
-def tested_features(model: Any, frame: pd.DataFrame, source: Path) -> tuple[Any, Any]:
-    """Return a model that needs only the columns that its tree tests, and these columns.
-
-    Without names, columns are told apart by their places, so all have to be there.
-    """
-    if not hasattr(model, "feature_names_in_"):
-        return model, features_of(model, frame, source)
-    narrow = only_tested(model)
-    if narrow.tree_.n_splits:
-        chosen = features_of(narrow, frame, source)
-        holes = np.argwhere(chosen.isna().to_numpy())
-        if len(holes):
-            row, column = holes[0]
-            raise typer.BadParameter(
-                f"{source} has no number in row {row} (counted from 0) of column {chosen.columns[column]!r}, which the"
-                " tree tests"
-            )
-        return narrow, chosen
-    return narrow, pd.DataFrame(0.0, index=frame.index, columns=list(narrow.feature_names_in_))
-
-
-def features_of(model: Any, frame: pd.DataFrame, source: Path) -> Any:
-    """Return the columns that a model was fitted to, in its order; others are ignored."""
-    names = getattr(model, "feature_names_in_", None)
-    if names is None:
-        if frame.shape[1] != model.n_features_in_:
-            raise typer.BadParameter(
-                f"{source} has {frame.shape[1]} columns besides the target; the model, which knows no names, expects"
-                f" {model.n_features_in_}"
-            )
-        with refused():
-            refuse_text(frame, source)
-        return frame.to_numpy()
-    missing = [name for name in names if name not in frame.columns]
-    if missing:
-        raise typer.BadParameter(f"{source} has no column {', '.join(map(repr, missing))}, which the model needs")
-    chosen = frame[list(names)]
-    with refused():
-        refuse_text(chosen, source)
-    return chosen

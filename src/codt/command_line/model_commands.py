@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from enum import Enum
 from io import StringIO
 from pathlib import Path
@@ -11,40 +12,39 @@ from typing import Annotated, Any
 import pandas as pd
 import typer
 
-from codt.command_line.files import (
-    check_place,
-    features_of,
-    read_model,
-    read_model_and_table,
-    read_table,
-    target_and_rest,
-    tested_features,
-    write_text,
-)
+from codt.command_line.columns import Rows, Weight, divide
+from codt.command_line.files import check_place, read_bytes, read_model, write_text
+from codt.command_line.flags import with_flags
+from codt.command_line.model_features import features_of, tested_features
+from codt.command_line.reading import Data, Reading
 from codt.explain.evidence import training_note
 from codt.pictures.svg import tree_svg
 from codt.verification.certificate import verify as verify_model
 
 Model = Annotated[Path, typer.Argument(help="A model that codt fit --out wrote; - for standard input.")]
-Data = Annotated[Path, typer.Argument(help="A CSV file with a header, or a Parquet file; - for standard input.")]
 Out = Annotated[Path | None, typer.Option(help="Where to write; standard output if not given.")]
 Target = Annotated[str, typer.Option(help="The column that holds the true labels or numbers.")]
 
 WRONG = 1  # the exit code of a verification that fails
 
 
+@with_flags()
 def predict(
     model: Model,
     data: Data,
+    reading: Reading,
     out: Out = None,
     proba: Annotated[bool, typer.Option(help="The share of every class instead of the class.")] = False,
+    append: Annotated[
+        bool, typer.Option("--append", help="All columns of the table first; with --proba also the prediction.")
+    ] = False,
 ) -> None:
     """Predict every row of a table.
 
     The result is CSV, one line for each row. Only the columns that the tree tests are needed; others are ignored.
     """
-    fitted, table = read_model_and_table(model, data)
-    fitted, X = tested_features(fitted, table, data)
+    content = _content_beside(model, data)
+    fitted, X = tested_features(read_model(model), reading.parsed(content, data), data)
     if proba and fitted.tree_.task == "regression":
         raise typer.BadParameter("a regression tree has no probabilities", param_hint="--proba")
     try:
@@ -54,9 +54,28 @@ def predict(
             result = pd.DataFrame({"prediction": fitted.predict(X)})
     except (ValueError, TypeError) as error:
         raise typer.BadParameter(f"{data}: {error}") from error
+    if append:
+        result = _appended(reading.parsed(content, data, as_text=True), result, fitted.predict(X) if proba else None)
     buffer = StringIO()
     result.to_csv(buffer, index=False)
     write_text(out, buffer.getvalue())
+
+
+def _content_beside(model: Path, data: Path) -> bytes:
+    """Read the file of a table; it cannot come from standard input if the model does."""
+    if str(model) == str(data) == "-":
+        raise typer.BadParameter("the model and the data cannot both come from standard input.")
+    return read_bytes(data)
+
+
+def _appended(table: pd.DataFrame, result: pd.DataFrame, predicted: Any) -> pd.DataFrame:
+    if predicted is not None:
+        result = result.add_prefix("proba_")
+        result.insert(0, "prediction", predicted)
+    twice = [name for name in result if name in table.columns]
+    if twice:
+        raise typer.BadParameter(f"the table already has a column {twice[0]!r}.", param_hint="--append")
+    return pd.concat([table, result], axis=1)
 
 
 class Form(str, Enum):
@@ -99,10 +118,13 @@ def _shown(fitted: Any, form: Form, decimals: int | None) -> str:
     return str(getattr(fitted, f"to_{form.value}")())
 
 
+@with_flags()
 def verify(
     model: Model,
     data: Data,
     target: Target,
+    reading: Reading,
+    weight: Weight = None,
     enumerate_trees: Annotated[
         bool, typer.Option("--enumerate", help="Also find the optimum by trying every tree; for small data only.")
     ] = False,
@@ -112,10 +134,11 @@ def verify(
     The loss is computed from the tree and the data alone, and everything that the model claims is compared with it. The
     exit code is 0 if everything agrees and 1 if something does not.
     """
-    fitted, table = read_model_and_table(model, data)
-    X, y = _features_and_labels(fitted, table, target, data)
+    content = _content_beside(model, data)
+    fitted = read_model(model)
+    rows = _known_rows(fitted, reading.parsed(content, data), target, weight, data)
     try:
-        certificate = verify_model(fitted, X, y, enumerate_trees=enumerate_trees)
+        certificate = verify_model(fitted, rows.X, rows.y, rows.weight, enumerate_trees=enumerate_trees)
     except (ValueError, TypeError) as error:
         raise typer.BadParameter(f"{data}: {error}") from error
     print(certificate)
@@ -123,10 +146,13 @@ def verify(
         raise typer.Exit(WRONG)
 
 
+@with_flags()
 def explain(
     model: Model,
     data: Data,
     target: Target,
+    reading: Reading,
+    weight: Weight = None,
     out: Annotated[Path, typer.Option(help="The page to write; - for standard output.")] = Path("tree.html"),
     holdout: Annotated[
         Path | None, typer.Option(help="A table that was not used for fitting, to compare the trees on.")
@@ -140,12 +166,19 @@ def explain(
     page and a note on the terminal say so.
     """
     check_place(out)
-    fitted, table = read_model_and_table(model, data)
-    X, y = _features_and_labels(fitted, table, target, data)
-    unseen = None if holdout is None else _features_and_labels(fitted, read_table(holdout), target, holdout)
+    content = _content_beside(model, data)
+    fitted = read_model(model)
+    rows = _known_rows(fitted, reading.parsed(content, data), target, weight, data)
+    unseen = None if holdout is None else _known_rows(fitted, reading.table(holdout), target, None, holdout)
     try:
-        note = training_note(fitted, X, y)
-        page = fitted.to_html(X, y, holdout=unseen, target_name=target)
+        note = training_note(fitted, rows.X, rows.y, rows.weight)
+        page = fitted.to_html(
+            rows.X,
+            rows.y,
+            holdout=None if unseen is None else (unseen.X, unseen.y),
+            sample_weight=rows.weight,
+            target_name=target,
+        )
     except (ValueError, TypeError) as error:
         raise typer.BadParameter(f"{data}: {error}") from error
     write_text(out, page)
@@ -155,9 +188,9 @@ def explain(
         typer.echo(f"written: {out}", err=True)
 
 
-def _features_and_labels(fitted: Any, table: pd.DataFrame, target: str, source: Path) -> tuple[Any, Any]:
-    X, y = target_and_rest(table, target, source)
-    return features_of(fitted, X, source), y
+def _known_rows(fitted: Any, table: pd.DataFrame, target: str, weight: str | None, source: Path) -> Rows:
+    rows = divide(table, target, weight, source)
+    return replace(rows, X=features_of(fitted, rows.X, source))
 
 
 # The commands with examples of each, for the help.
@@ -165,6 +198,7 @@ COMMANDS: dict[Callable[..., None], tuple[str, ...]] = {
     predict: (
         "codt predict model.json new.csv",
         "codt predict model.json new.parquet --out predictions.csv",
+        "codt predict model.json new.csv --append --out with-predictions.csv",
         "codt predict model.json new.csv --proba | head",
     ),
     show: (

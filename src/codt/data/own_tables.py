@@ -1,4 +1,4 @@
-"""The user's own tables, in CSV or Parquet files: read, checked, and divided into features and target.
+"""The user's own tables, checked and divided into features and target.
 
 Wherever the name of a data set is expected, ``FILE.csv`` or ``FILE.parquet`` works too, with ``::COLUMN`` for a target
 that is not the last column.
@@ -6,13 +6,15 @@ that is not the last column.
 
 from __future__ import annotations
 
-from io import BytesIO
+from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from codt.data.table_files import parse_table
 from codt.input_checks.arrays import Floats
 from codt.input_checks.precision import refuse_inseparable_values, refuse_moved_targets
 from codt.options.options import Task
@@ -20,46 +22,20 @@ from codt.options.options import Task
 if TYPE_CHECKING:
     import pandas as pd
 
-# The first bytes of a Parquet file.
-_PARQUET = b"PAR1"
-
 # A target with more distinct integers than this is treated as a quantity, not as a label.
 MOST_INTEGER_CLASSES = 20
+
+# How many columns an error lists; some tables have thousands.
+_MOST_LISTED = 30
 
 _SUFFIXES = (".csv", ".parquet")
 _SEPARATOR = "::"
 
 
-def parse_table(content: bytes, source: object) -> pd.DataFrame:
-    r"""Return the table in a CSV file with a header or in a Parquet file, whatever the file is called.
-
-    pandas gets the bytes, not the name, because it would also accept a web address or an archive.
-
-    Parameters
-    ----------
-    content : bytes
-        What the file holds.
-    source : object
-        The file's name in error messages.
-
-    Examples
-    --------
-    >>> parse_table(b"a,b\n1,2\n", "mine.csv")
-       a  b
-    0  1  2
-    """
-    import pandas as pd  # noqa: PLC0415 (an optional library)
-
-    try:
-        return pd.read_parquet(BytesIO(content)) if content.startswith(_PARQUET) else pd.read_csv(BytesIO(content))
-    except ImportError as error:
-        raise ValueError(f"{source}: to read Parquet, pip install pyarrow.") from error
-    except (ValueError, OSError) as error:  # pandas' own errors, and those of pyarrow, are among these
-        raise ValueError(f"{source}: neither a CSV file with a header nor a Parquet file. {error}") from error
-
-
 def features_and_target(frame: pd.DataFrame, target: str, source: object) -> tuple[pd.DataFrame, pd.Series[Any]]:
     r"""Return the columns other than the target, and the target, which must not be missing in any row.
+
+    Dates to be predicted are labels, so they are text.
 
     Examples
     --------
@@ -69,15 +45,34 @@ def features_and_target(frame: pd.DataFrame, target: str, source: object) -> tup
     ValueError: mine.csv: 'c' is not a column; expected one of: 'a', 'b'.
     """
     if target not in frame.columns:
-        columns = ", ".join(repr(str(column)) for column in frame.columns)
-        raise ValueError(f"{source}: {target!r} is not a column; expected one of: {columns}.")
+        raise unknown_column(target, frame.columns, source)
     X, y = frame.drop(columns=target), frame[target]
     if X.empty:
         raise ValueError(
             f"{source}: {len(X)} rows and {X.shape[1]} columns besides {target!r}; expected at least one of each."
         )
     refuse_missing(y.to_frame(), source)
-    return X, y
+    return X, y.astype(str) if y.dtype.kind == "M" else y
+
+
+def unknown_column(name: str, columns: Iterable[object], source: object) -> ValueError:
+    """Make the error for a name that no column has.
+
+    Examples
+    --------
+    >>> print(unknown_column("Age", ["age", "size"], "mine.csv"))
+    mine.csv: 'Age' is not a column; did you mean 'age'? Expected one of: 'age', 'size'.
+    """
+    names = [str(column) for column in columns]
+    without_case = {known.strip().lower(): known for known in names}
+    close = get_close_matches(name.strip().lower(), without_case, n=1)
+    hint = f"; did you mean {without_case[close[0]]!r}? Expected" if close else "; expected"
+    return ValueError(f"{source}: {name!r} is not a column{hint} one of: {_listed(list(map(repr, names)))}.")
+
+
+def _listed(texts: list[str]) -> str:
+    others = f" and {len(texts) - _MOST_LISTED} others" if len(texts) > _MOST_LISTED else ""
+    return ", ".join(texts[:_MOST_LISTED]) + others
 
 
 def refuse_missing(frame: pd.DataFrame, source: object) -> None:
@@ -92,12 +87,37 @@ def refuse_missing(frame: pd.DataFrame, source: object) -> None:
 
 
 def refuse_text(X: pd.DataFrame, source: object) -> None:
-    """Refuse columns that are not numbers."""
-    other = [f"{column!r} ({X[column].dtype})" for column in X.select_dtypes(exclude=["number", "bool"])]
+    r"""Refuse columns that are not numbers.
+
+    Examples
+    --------
+    >>> refuse_text(parse_table(b"a,b\n1,2\n3,many\n", "mine.csv"), "mine.csv")
+    Traceback (most recent call last):
+        ...
+    ValueError: mine.csv: expected numbers in all columns but the target; other columns: 'b' (text, 'many' in row 1).
+    """
+    other = [f"{column!r} ({_first_other(X[column])})" for column in X if not _holds_numbers(X[column])]
     if other:
-        raise ValueError(
-            f"{source}: expected numbers in all columns but the target; other columns: {', '.join(other)}."
-        )
+        raise ValueError(f"{source}: expected numbers in all columns but the target; other columns: {_listed(other)}.")
+
+
+def _holds_numbers(column: pd.Series[Any]) -> bool:
+    import pandas as pd  # noqa: PLC0415 (an optional library)
+
+    if pd.api.types.is_object_dtype(column):  # numbers of any size
+        return pd.api.types.infer_dtype(column) in ("decimal", "integer")
+    return pd.api.types.is_numeric_dtype(column)
+
+
+def _first_other(column: pd.Series[Any]) -> str:
+    """Return what is the first in a column that is no number, or what the column holds."""
+    import pandas as pd  # noqa: PLC0415 (an optional library)
+
+    if pd.api.types.infer_dtype(column) != "string" or isinstance(column.dtype, pd.CategoricalDtype):
+        return str(column.dtype)
+    other = pd.to_numeric(column.astype(str), errors="coerce").isna() & column.notna()
+    row = int(other.to_numpy().argmax())
+    return f"text, {column.iloc[row]!r} in row {row}" if other.any() else "text"
 
 
 def guess_task(y: pd.Series[Any]) -> Task:
@@ -111,8 +131,9 @@ def guess_task(y: pd.Series[Any]) -> Task:
     """
     import pandas as pd  # noqa: PLC0415 (an optional library)
 
-    many = pd.api.types.is_integer_dtype(y) and y.nunique() > MOST_INTEGER_CLASSES
-    return "regression" if many or pd.api.types.is_float_dtype(y) else "classification"
+    if pd.api.types.is_bool_dtype(y) or not _holds_numbers(y):
+        return "classification"
+    return "regression" if pd.api.types.is_float_dtype(y) or y.nunique() > MOST_INTEGER_CLASSES else "classification"
 
 
 def is_own_file(name: str) -> bool:

@@ -45,7 +45,7 @@ class BaseOptimalTree(FittedTree):
     min_weight_fraction_leaf: float = 0.0
     min_loss_decrease: float = 0.0
     ties: str = "smaller"
-    categorical_features: Any = "from_dtype"
+    categorical_features: ArrayLike | str | None = "from_dtype"
     categorical_splits: str = "one-vs-rest"
     handle_unknown: str = "ignore"
     time_limit: float | None = None

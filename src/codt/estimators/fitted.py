@@ -45,7 +45,6 @@ class FittedTree(PresentationMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
         return tags
 
     def apply(self, X: ArrayLike) -> NDArray[np.intp]:

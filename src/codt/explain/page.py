@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from codt.baseline.cart import cart_tree
+from codt.baseline.cart import LIMITS, cart_tree
 from codt.explain.evidence import evidence, note_on
 from codt.explain.nodes import Scale, node_records
 from codt.explain.scores import errors, in_words, scores
@@ -158,10 +158,8 @@ def _subjects(model: Any, problem: Problem, *, given: bool) -> tuple[list[Subjec
         losses = ("loss on the data given", _loss(problem, problem.loss_of(own.predicted(problem))))
         known = [("loss in training" if name == "loss" else name, text) for name, text in own.facts]
         own = replace(own, facts=[*known, losses])
-    limits = ("max_depth", "max_leaf_nodes", "min_samples_leaf", "min_weight_fraction_leaf")
     try:
-        with np.errstate(over="ignore", invalid="ignore"):
-            tree = cart_tree(problem, **{name: getattr(model, name) for name in limits})
+        tree = cart_tree(problem, **{name: getattr(model, name) for name in LIMITS})
     except ValueError as error:  # scikit-learn takes only what 32-bit floats can hold
         return [own], f"There is no tree of CART to compare with: {str(error).splitlines()[0]}"
     name = "loss on the data given" if given else "loss"

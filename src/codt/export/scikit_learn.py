@@ -65,11 +65,11 @@ def to_sklearn(model: Any) -> Any:
     nodes["right_child"] = ours.right
     for name, column in splits_for_sklearn(ours, getattr(model, "feature_names_in_", None)).items():
         nodes[name] = column
-    for node in ours if encoding else ():
-        if node.split is not None:
-            nodes["feature"][node.index] = encoding.column(node.split)  # type: ignore[union-attr]
-            if node.split.is_set:  # what has the category is 1, and goes right
-                nodes["left_child"][node.index], nodes["right_child"][node.index] = node.right, node.left
+    for own in ours:
+        if encoding is not None and own.split is not None:
+            nodes["feature"][own.index] = encoding.column(own.split)
+            if own.split.is_set:  # what has the category is 1, and goes right
+                nodes["left_child"][own.index], nodes["right_child"][own.index] = own.right, own.left
     nodes["impurity"] = np.maximum(impurities(ours) / ours.weight, 0.0)
     nodes["n_node_samples"] = ours.n_samples
     nodes["weighted_n_node_samples"] = ours.weight

@@ -42,8 +42,8 @@ class Encoding:
             split = self.tree.split(int(node))
             if isinstance(split.kind, Moments):
                 raise ValueError(
-                    f"to_sklearn: node {node} tests {split.kind.sort}s, which scikit-learn's trees do not take. Turn them"
-                    " into numbers before the fit."
+                    f"to_sklearn: node {node} tests {split.kind.sort}s, which scikit-learn's trees do not take. Turn"
+                    " them into numbers before the fit."
                 )
             if not split.is_set:
                 chosen = self.numbers if split.kind is None else self.ordered

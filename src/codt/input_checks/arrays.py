@@ -185,7 +185,9 @@ def is_missing(entry: Any) -> bool:
     """
     if entry is None or type(entry).__name__ in {"NAType", "NaTType"}:
         return True
-    return isinstance(entry, (float, np.floating, Decimal)) and bool(entry != entry)  # noqa: PLR0124 - NaN
+    if isinstance(entry, Decimal):
+        return entry.is_nan()
+    return isinstance(entry, (float, np.floating)) and bool(np.isnan(entry))
 
 
 def _is_ready(values: object, ndim: int, *, missing: bool) -> TypeGuard[Floats]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from codt.input_checks.json_fields import check_fields, check_list, check_number, check_text, check_whole, expected
 from codt.table.kinds import UNITS, Categories, Kind, Label, Moments, is_set, kind_of
-from codt.tree.split import GAP_COLUMNS, LEFT, RIGHT, UNSEEN
+from codt.tree.split import GAP_COLUMNS, LEFT, RIGHT, UNSEEN, lies_between
 
 
 def check_kinds(found: object, n_features: int) -> tuple[Kind, ...] | None:
@@ -116,13 +116,11 @@ def _check_threshold(fields: dict[str, Any], node: int, kind: Kind, *, is_leaf: 
         if is_leaf:
             raise expected(f"tree.{name}", "null in leaves", value)
         check_number(value, f"tree.{name}")
-    below, threshold, above = (fields[name][node] for name in ("below", "threshold", "above"))
-    if None not in (below, threshold, above) and not below <= threshold < above:
-        raise ValueError(f"tree.threshold: {threshold!r} is not between {below!r} and {above!r}.")
-    if kind is not None and threshold is not None:
-        most = len(kind.labels) - 1 if isinstance(kind, Categories) else 2**62
-        if (
-            threshold != math.floor(threshold)
-            or not (-(2**62) if isinstance(kind, Moments) else 0) <= threshold <= most
-        ):
-            raise expected("tree.threshold", "the place of a category, or a whole number of units of time", threshold)
+    below, value, above = (fields[name][node] for name in ("below", "threshold", "above"))
+    if not lies_between(value, below, above):
+        raise ValueError(f"tree.threshold: {value!r} is not between {below!r} and {above!r}.")
+    if kind is not None and value is not None:
+        least, most = (0, len(kind.labels) - 1) if isinstance(kind, Categories) else (-(2**62), 2**62)
+        if not float(value).is_integer():
+            raise expected("tree.threshold", "the place of a category, or a whole number of units of time", value)
+        check_whole(int(value), "tree.threshold", least, most)

@@ -200,7 +200,7 @@ _MEMORY_LIMIT = Option(
     " stops and keeps the best tree found.",
 )
 
-# Of a fit.
+# Of a fit. The command line decides these by itself: it shows progress, keeps the best tree, and fits once.
 _FIT_OPTIONS = (
     Option(
         "warm_start",
@@ -241,7 +241,7 @@ _FIT_OPTIONS = (
 )
 
 # How the search goes; the switches that are only for ablation come last.
-_METHOD_OPTIONS = (
+METHOD_OPTIONS = (
     Option(
         "random_state",
         None,
@@ -355,15 +355,15 @@ WATCHING_OPTIONS = (
 )
 
 # What an estimator passes on to its search.
-SEARCH_OPTIONS = (*_TREE_OPTIONS, *_TABLE_OPTIONS, _MEMORY_LIMIT, *_METHOD_OPTIONS)
-CONSTRUCTOR_OPTIONS = (*_TREE_OPTIONS, *_TABLE_OPTIONS, _MEMORY_LIMIT, *WATCHING_OPTIONS, *_METHOD_OPTIONS)
+SEARCH_OPTIONS = (*_TREE_OPTIONS, *_TABLE_OPTIONS, _MEMORY_LIMIT, *METHOD_OPTIONS)
+CONSTRUCTOR_OPTIONS = (*_TREE_OPTIONS, *_TABLE_OPTIONS, _MEMORY_LIMIT, *WATCHING_OPTIONS, *METHOD_OPTIONS)
 
 
 def estimator_options(*own: Option) -> tuple[Option, ...]:
     """Return the options of an estimator, with those that only it has where they belong in the order of use."""
     # Users of a tree want a small one; a search by itself does what the paper says.
     trees = (replace(option, default="smaller") if option.name == "ties" else option for option in _TREE_OPTIONS)
-    return (*trees, *_TABLE_OPTIONS, _UNKNOWN, *own, *RUN_OPTIONS, _MEMORY_LIMIT, *_FIT_OPTIONS, *_METHOD_OPTIONS)
+    return (*trees, *_TABLE_OPTIONS, _UNKNOWN, *own, *RUN_OPTIONS, _MEMORY_LIMIT, *_FIT_OPTIONS, *METHOD_OPTIONS)
 
 
 ESTIMATOR_OPTIONS = estimator_options()

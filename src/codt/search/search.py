@@ -133,7 +133,7 @@ class Search:
         min_weight_fraction_leaf: float = 0.0,
         min_loss_decrease: float = 0.0,
         ties: str = "any",
-        categorical_features: object = "from_dtype",
+        categorical_features: ArrayLike | str | None = "from_dtype",
         categorical_splits: str = "one-vs-rest",
         memory_limit: float | str | None = None,
         time_limit: float | None = None,

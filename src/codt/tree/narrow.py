@@ -27,7 +27,7 @@ def only_tested(model: Any) -> Any:
     narrow = copy(model)
     feature = np.where(tree.feature == LEAF, LEAF, np.searchsorted(tested, tree.feature))
     columns: dict[str, Any] = {name: getattr(tree, name) for name in COLUMNS}
-    kinds = None if tree.kinds is None else [tree.kinds[kept] for kept in tested]
+    kinds = None if tree.kinds is None or not tree.n_splits else [tree.kinds[kept] for kept in tested]
     narrow.tree_ = Tree(tree.task, **{**columns, "feature": feature}, objective=tree.objective, kinds=kinds)
     narrow.n_features_in_ = len(tested)
     if hasattr(model, "feature_names_in_"):

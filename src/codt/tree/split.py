@@ -41,8 +41,7 @@ def at_most(
     >>> at_most(np.array([1.0, 2.0, 3.0, np.nan]), 2.0), at_most(np.array([np.nan]), 2.0, True)
     (array([ True,  True, False, False]), array([ True]))
     """
-    left: NDArray[np.bool_] = (values <= threshold) | (np.isnan(values) & missing_left)
-    return left
+    return np.asarray((values <= threshold) | (np.isnan(values) & missing_left), dtype=np.bool_)
 
 
 def missing_left(tests: Any, node: int | NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -57,7 +56,8 @@ def missing_left(tests: Any, node: int | NDArray[np.intp]) -> NDArray[np.bool_]:
     """
     direction = tests.missing[node]
     larger = tests.n_samples[tests.left[node]] >= tests.n_samples[tests.right[node]]
-    return np.where(direction == UNSEEN, larger, direction == LEFT)
+    left: NDArray[np.bool_] = np.where(direction == UNSEEN, larger, direction == LEFT)
+    return left
 
 
 def goes_left(tests: Any, node: int | NDArray[np.intp], samples: Floats, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -129,7 +129,7 @@ class Split:
     array([ True, False])
     >>> split.words("petal width"), split.side(left=False)
     ('petal width <= 0.8', '> 0.8')
-    >>> split.as_sql('"petal width"', left=False), split.as_python("row")
+    >>> split.as_sql('"petal width"', repr, left=False), split.as_python("row")
     ('"petal width" > 0.8', 'row[1] <= 0.8')
     """
 
@@ -320,6 +320,17 @@ def between(low: float, high: float) -> float:
     """
     middle = low / 2 + high / 2  # never overflows, unlike (low + high) / 2
     return middle if low <= middle < high else low
+
+
+def lies_between(threshold: float | None, below: float | None, above: float | None) -> bool:
+    """Return whether a threshold separates two values; what is not known does not contradict it.
+
+    Examples
+    --------
+    >>> lies_between(1.5, 1.0, 2.0), lies_between(2.0, 1.0, 2.0), lies_between(2.0, None, 2.0)
+    (True, False, True)
+    """
+    return threshold is None or below is None or above is None or below <= threshold < above
 
 
 def splits_for_sklearn(tree: Any, feature_names: Any) -> dict[str, Any]:
