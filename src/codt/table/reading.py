@@ -107,11 +107,15 @@ class _Columns:
         self._nw = nw
         self._frame: Any = None
         self._cells: NDArray[Any] = np.empty((0, 0))
+        self._axis: Any = X.columns if nw.dependencies.is_pandas_like_dataframe(X) else None
+        if self._axis is not None:  # names may be numbers, or there twice; narwhals finds columns by their names
+            X = X.set_axis([str(j) for j in range(X.shape[1])], axis=1)
         frame = nw.from_native(X, eager_only=True, pass_through=True)
         if isinstance(frame, nw.DataFrame):
             self._frame = frame
-            self.names: list[str] | None = list(frame.columns)
-            self.count = len(self.names)
+            names = list(frame.columns if self._axis is None else self._axis)
+            self.names: list[str] | None = names if all(isinstance(name, str) for name in names) else None
+            self.count = len(names)
             return
         self.names = None
         given = dense(X)
@@ -139,6 +143,8 @@ class _Columns:
         if dtype in (nw.Categorical, nw.Enum, nw.String):
             if chosen is None:
                 return self._categories(j, asked=False)
+            if all(label is None for label in self._labels(j)):  # texts only by name
+                return None
             raise ValueError(
                 f"X holds {dtype} in {self.place(j)}, which categorical_features does not name; expected numbers there."
             )
@@ -165,7 +171,8 @@ class _Columns:
         if backend.is_pandas_like():  # which aligns by index
             index = frame.to_native().index
             series = [nw.from_native(column.to_native().set_axis(index), series_only=True) for column in series]
-        return (frame.with_columns(*series) if series else frame).to_native()
+        native = (frame.with_columns(*series) if series else frame).to_native()
+        return native if self._axis is None else native.set_axis(self._axis, axis=1)
 
     def encoded(self, kinds: Sequence[Kind]) -> Floats:
         """Return the table as numbers."""
