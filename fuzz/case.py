@@ -48,8 +48,10 @@ class Data:
         How often every row is repeated. That keeps large problems short, and their oracle cheap.
     shuffle : int, optional
         Seeds the order of the rows; unchanged if not given.
-    sample_weight, cost_matrix, sample_costs, criterion
+    sample_weight, cost_matrix, sample_costs
         As the estimators take them.
+    criterion : str
+        As the estimators take it; "squared_error" stands for the usual one in classification, too.
     class_weight : list of (label, weight), "balanced" or None
         As pairs, because JSON's keys are texts.
     integers : bool

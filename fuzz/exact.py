@@ -1,7 +1,8 @@
 """Losses without rounding: floats are converted to exact fractions and summed as whole numbers.
 
 A loss is a whole number of units, the unit ``1 / scale``. In classification and with absolute errors nothing is
-rounded. Squared errors are divided by the weight of a leaf, and rounded down there, by less than 2^-64 of the least
+rounded, except log-losses: they are computed with many more digits than the units have. Squared errors and Gini
+impurities are divided by the weight of a leaf, and rounded down there, by less than 2^-64 of the least
 loss above zero that these data can have: nothing that is compared here depends on it.
 
 Rows that no test can tell apart are one *atom*, and sets of atoms are bits of an integer.
@@ -12,6 +13,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable
+from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cached_property
 
@@ -19,6 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fuzz.case import Data, Floats
+
+
+#: The criteria whose leaves predict class shares.
+SHARES = ("log_loss", "gini")
+#: The precision of logarithms.
+DIGITS = Context(prec=200)
 
 
 def common_denominator(numbers: Iterable[float]) -> int:
@@ -89,7 +97,10 @@ class Exact:
             self.counts[self.atom_of[i]] += repeat[i]
             self.weights[self.atom_of[i]] += repeat[i] * as_whole(plain[i], self.weight_scale)
         self.kind = self._kind(costs is not None, np.ndim(data.y) > 1)
-        if self.task == "classification":
+        self.shares = self.criterion in SHARES
+        if self.shares:
+            self._sum_classes(kept, repeat, codes, plain)
+        elif self.task == "classification":
             self._sum_costs(kept, repeat, codes, plain, costs)
         elif self.criterion == "absolute_error":
             self._list_targets(kept, repeat, plain, data)
@@ -111,6 +122,8 @@ class Exact:
             if self.criterion == "absolute_error":
                 return "absolute-error"
             return "weighted-squared-error" if self.weighted or several else "squared-error"
+        if self.criterion in SHARES:
+            return "log-loss" if self.criterion == "log_loss" else "gini"
         if costs:
             return "cost-sensitive"
         return "weighted-misclassification" if self.weighted else "misclassification"
@@ -135,6 +148,25 @@ class Exact:
             self.worst += max(whole) * repeat[i]
             for c, cost in enumerate(whole):
                 self.tuples[self.atom_of[i]][c] += cost * repeat[i]
+
+    def _sum_classes(self, kept: list[int], repeat: list[int], codes: list[int], weights: list[float]) -> None:
+        """Sum up the weight of every class, as the cost of all other predictions is."""
+        self.cost_scale = self.weight_scale
+        # Quotients and logarithms are rounded down to a unit.
+        self._shift = 2 * sum(self.weights).bit_length() + 64
+        self.scale = self.weight_scale << self._shift
+        self.tuples = [[0] * self.n_classes for _ in range(self.n_atoms)]
+        for i in kept:
+            self.tuples[self.atom_of[i]][codes[i]] += repeat[i] * as_whole(weights[i], self.weight_scale)
+
+    def _shares_loss(self, sums: list[int]) -> int:
+        total = sum(sums)
+        if self.criterion == "gini":
+            return ((total * total - sum(c * c for c in sums)) << self._shift) // total
+        logs = [
+            DIGITS.multiply(c, DIGITS.ln(DIGITS.divide(Decimal(total), Decimal(c)))) for c in sums if 0 < c < total
+        ]
+        return int(DIGITS.multiply(sum(logs, Decimal(0)), Decimal(1 << self._shift))) if logs else 0
 
     def _list_targets(self, kept: list[int], repeat: list[int], weights: list[float], data: Data) -> None:
         unit = common_denominator(float(data.y[i]) for i in kept)
@@ -184,7 +216,7 @@ class Exact:
     @cached_property
     def whole(self) -> bool:
         """Whether all losses are whole multiples of a power of two, with sums that 64-bit floats hold exactly."""
-        return self.task == "classification" and self.worst < 2**52
+        return self.task == "classification" and not self.shares and self.worst < 2**52
 
     def value(self, loss: int) -> Fraction:
         """Return a number of units as a fraction."""
@@ -212,6 +244,8 @@ class Exact:
             inside = self.members(atoms)
             if not inside:  # no sample counts, and such data are refused
                 loss = 0
+            elif self.shares:
+                loss = self._shares_loss([sum(column) for column in zip(*(self.tuples[a] for a in inside), strict=True)])
             elif self.task == "classification":
                 loss = min(map(sum, zip(*(self.tuples[a] for a in inside), strict=True))) << 80
             elif self.criterion == "absolute_error":

@@ -148,12 +148,12 @@ def starting_tree(data: Data, wanted: dict[str, Any]) -> Any:
 def make_model(data: Data, options: dict[str, Any]) -> Any:
     """Return an estimator, not fitted."""
     own: dict[str, Any] = {}
+    if data.criterion != "squared_error":
+        own["criterion"] = data.criterion
     if data.task == "regression":
-        if data.criterion != "squared_error":
-            own["criterion"] = data.criterion
         return codt.OptimalTreeRegressor(**options, **own)
     given = {"class_weight": data.weights_of_classes(), "cost_matrix": data.cost_matrix}
-    own = {name: value for name, value in given.items() if value is not None}
+    own |= {name: value for name, value in given.items() if value is not None}
     return codt.OptimalTreeClassifier(**options, **own)
 
 

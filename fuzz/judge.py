@@ -206,6 +206,11 @@ class _Visit:
     def _check_value(self, node: int, inside: int, leaf: int) -> None:
         exact, value = self.exact, self.tree.value[node]
         members = exact.members(inside)
+        if exact.shares:
+            sums = [sum(column) for column in zip(*(exact.tuples[a] for a in members), strict=True)]
+            if sums[int(self.tree.label[node])] < max(sums) * (1 - contract.REPORTED):
+                raise Failure("tree", f"node {node} has the label {self.tree.label[node]}, not its most frequent class")
+            return
         if exact.task == "classification":
             cost = sum(exact.tuples[a][int(self.tree.label[node])] for a in members)
             slack = contract.reported_slack(exact, exact.value(leaf))

@@ -9,6 +9,7 @@ import numpy as np
 
 from fuzz import values
 from fuzz.case import CONTAINERS, Data, Floats
+from fuzz.exact import SHARES
 from fuzz.values import Rng
 
 #: Numbers of samples around the limits of the engine: rows are merged from 200 on, radix sorts begin at 128 and 4096,
@@ -74,6 +75,8 @@ def _classification(rng: Rng, X: Floats, oracle: str, plain: bool) -> Data:
         data = replace(data, cost_matrix=values.costs(rng, k, k, list(range(k)), plain))
     elif rng.random() < 0.2:
         data = replace(data, sample_costs=values.costs(rng, n, k, [labels.index(code) for code in codes], plain))
+    elif rng.random() < 0.35:
+        data = replace(data, criterion=str(rng.choice(SHARES)))
     if rng.random() < 0.1:  # labels of other kinds
         rename: Any = (lambda code: f"c{code}") if rng.random() < 0.5 else (lambda code: 3 * code - 7)
         pairs = data.class_weight

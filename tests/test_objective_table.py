@@ -49,6 +49,16 @@ KINDS: dict[str, tuple[Any, dict[str, Any], tuple[str, str, str]]] = {
         {},
         ("cost-sensitive", "cost", "cost of the predictions"),
     ),
+    "log-losses": (
+        OptimalTreeClassifier(criterion="log_loss"),
+        {"sample_weight": True},
+        ("log-loss", "log-loss", "sum of log-losses"),
+    ),
+    "impurities": (
+        OptimalTreeClassifier(criterion="gini"),
+        {},
+        ("gini", "Gini impurity", "sum of Gini impurities"),
+    ),
     "squares": (OptimalTreeRegressor(), {}, ("squared-error", "squared error", "sum of squared errors")),
     "weighted squares": (
         OptimalTreeRegressor(),
@@ -104,12 +114,17 @@ def test_carts_loss_is_measured_in_the_same_unit(kind: str) -> None:
     model, X, y, given = fitted(kind)
     weights = given.get("sample_weight", np.ones(len(y)))
     make: Any = DecisionTreeRegressor if model.tree_.task == "regression" else DecisionTreeClassifier
-    options = {"criterion": "absolute_error"} if kind == "distances" else {}
-    predicted = make(max_depth=2, random_state=0, **options).fit(X, y, sample_weight=weights).predict(X)
+    criteria = {"distances": "absolute_error", "log-losses": "log_loss"}
+    options = {"criterion": criteria[kind]} if kind in criteria else {}
+    cart = make(max_depth=2, random_state=0, **options).fit(X, y, sample_weight=weights)
+    predicted = cart.predict(X)
+    own = cart.predict_proba(X)[np.arange(len(y)), y] if model.tree_.task == "classification" else 1.0
     losses = {
         "misclassification": (predicted != y) * 1.0,
         "weighted-misclassification": (predicted != y) * weights,
         "cost-sensitive": np.array([[0, 1], [9, 2]])[y.astype(int), predicted.astype(int)],
+        "log-loss": -weights * np.log(own),
+        "gini": 2 * (1 - own) ** 2,
         "squared-error": weights * (predicted - y) ** 2,
         "absolute-error": weights * np.abs(predicted - y),
     }[model.tree_.objective.name]
@@ -180,15 +195,18 @@ def test_leaves_are_the_best_and_losses_add_up(kind: str) -> None:
         if objective.task == "classification":
             targets = rng.integers(0, 3, n).astype(np.float64)
             samples = Samples(targets, weights, rng.integers(0, 9, (n, 3)) + 0.5 if kind == "costs" else None, 3)
-            candidates: Any = range(3)
+            candidates: Any = rng.dirichlet(np.ones(3), 50) if objective.shares else range(3)
         else:
             targets = rng.integers(0, 9, n).astype(np.float64)
             samples, candidates = Samples(targets, weights), np.linspace(0, 9, 91)
         leaf = objective.leaf(samples)
-        predicted = leaf.label if objective.task == "classification" else leaf.value
+        predicted: Any = leaf.label if objective.task == "classification" else leaf.value
+        if objective.shares:
+            predicted = leaf.value / leaf.value.sum()
         assert objective.losses(samples, predicted).sum() == pytest.approx(leaf.loss)
         assert leaf.loss <= min(objective.losses(samples, other).sum() for other in candidates) + 1e-12
-        one_for_each = np.full(n, predicted if objective.task == "classification" else predicted[0])
+        one = predicted if objective.task == "classification" else predicted[0]
+        one_for_each = np.tile(one, (n, 1)) if objective.shares else np.full(n, one)
         assert (objective.losses(samples, one_for_each) == objective.losses(samples, predicted)).all()
 
 

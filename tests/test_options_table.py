@@ -42,7 +42,7 @@ TO_CORE = [option for option in (*SEARCH_OPTIONS, *WATCHING_OPTIONS) if option.t
 
 #: Parameters of the estimators and the search that are not in the table.
 OWN = {
-    OptimalTreeClassifier: {"class_weight": None, "cost_matrix": None},
+    OptimalTreeClassifier: {"criterion": "misclassification", "class_weight": None, "cost_matrix": None},
     OptimalTreeRegressor: {"criterion": "squared_error"},
     Search: {
         "X": inspect.Parameter.empty,

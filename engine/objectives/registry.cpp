@@ -11,6 +11,8 @@
     ROW("misclassification", classes, make_misclassification)                             \
     ROW("weighted-misclassification", classes | weights, make_weighted_misclassification) \
     ROW("cost-sensitive", classes | weights | costs, make_cost_sensitive)                 \
+    ROW("log-loss", classes | weights, make_log_loss)                                     \
+    ROW("gini", classes | weights, make_gini)                                             \
     ROW("squared-error", nothing, make_squared_error)                                     \
     ROW("weighted-squared-error", weights | outputs, make_weighted_squared_error)         \
     ROW("absolute-error", weights, make_absolute_error)                                   \

@@ -53,6 +53,38 @@ inline WholeNumbers in_whole_units(std::span<const double> numbers, double most,
     return out;
 }
 
+// Numbers of at least zero in two parts, `high` + `low` * `ratio` units: whole numbers both, so that sums of
+// either part are exact, and together they hold at least 100 bits beside the sum of all. Without `low` a
+// single part is enough.
+struct WholeParts {
+    std::vector<double> high, low;
+    double unit = 1.0;
+    double ratio = 0.0;             // a power of two
+    std::vector<double> distortions;  // in units: how far each number is off; empty if none is
+};
+
+inline WholeParts in_whole_parts(std::span<const double> numbers, double most) {
+    WholeNumbers one = in_whole_units(numbers, most);
+    WholeParts out;
+    out.unit = one.unit;
+    if (one.distortion == 0) {
+        out.high = std::move(one.values);
+        return out;
+    }
+    int rows = 0;
+    std::frexp(static_cast<double>(numbers.size()), &rows);
+    out.ratio = std::ldexp(1.0, rows - 52);  // sums of `low` are at most 2^52
+    for (const double number : numbers) {
+        const double scaled = number / out.unit;
+        const double high = std::floor(scaled);
+        const double low = std::nearbyint((scaled - high) / out.ratio);
+        out.high.push_back(high);
+        out.low.push_back(low);
+        out.distortions.push_back(std::abs((scaled - high) - low * out.ratio));
+    }
+    return out;
+}
+
 inline std::vector<double> lowered_to(double ceiling, std::span<const double> numbers) {
     std::vector<double> lowered(numbers.begin(), numbers.end());
     for (double& number : lowered) number = std::min(number, ceiling);

@@ -12,6 +12,7 @@ from codt.input_checks.arrays import check_features
 from codt.options.options import Task
 from codt.problem.objectives import Objective
 from codt.problem.problem import Importance, Problem, prepare_problem
+from codt.problem.sums import Floats
 from codt.tree.measures import rows_of_nodes
 from codt.tree.of_sklearn import tree_of_nodes
 from codt.tree.tree import Tree
@@ -37,7 +38,10 @@ def cart_loss(
     problem = prepare_problem(task, check_features(X), y, importance)
     if max_depth == 0 or max_leaf_nodes == 1:  # what costs least, not what is most frequent
         return problem.best_leaf_loss
-    return problem.loss_of(_grown(problem, max_depth, max_leaf_nodes).predict(problem.samples))
+    cart = _grown(problem, max_depth, max_leaf_nodes)
+    if problem.objective.shares:
+        return problem.loss_of(_shares(cart.predict_proba(problem.samples), cart, problem))
+    return problem.loss_of(cart.predict(problem.samples))
 
 
 def cart_tree(
@@ -73,6 +77,8 @@ def cart_tree(
     label = cart.classes_.astype(np.intp)[grown.label] if classification else grown.label
     value = np.array([problem.leaf(rows).value for rows in held]) if classification else grown.value
     predicted = label if classification else value
+    if problem.objective.shares:
+        predicted = value / value.sum(axis=1, keepdims=True)
     return Tree(
         problem.task,
         **{name: getattr(grown, name) for name in ("feature", "threshold", "left", "right", "n_samples")},
@@ -96,6 +102,13 @@ def make_cart(objective: Objective, **options: Any) -> Any:
     make = DecisionTreeClassifier if objective.task == "classification" else DecisionTreeRegressor
     cart = make(random_state=0, **options)
     return cart.set_params(criterion=next(iter(objective.sklearn), cart.criterion))
+
+
+def _shares(found: Floats, cart: Any, problem: Problem) -> Floats:
+    """Return shares of the classes that CART has seen as shares of all classes."""
+    shares = np.zeros((len(found), len(problem.classes)))
+    shares[:, cart.classes_.astype(np.intp)] = found
+    return shares
 
 
 def _grown(problem: Problem, max_depth: int, max_leaf_nodes: int | None, **limits: Any) -> Any:

@@ -14,16 +14,19 @@ from sklearn.utils.validation import check_is_fitted
 from codt.estimators.base import BaseOptimalTree
 from codt.input_checks.arrays import Floats
 from codt.options.counterparts import explains_parameters
-from codt.options.options import ESTIMATOR_OPTIONS, Task, document_options
+from codt.options.options import ESTIMATOR_OPTIONS, Task, constraints, document_options
+from codt.problem.objectives import criterion_option
 from codt.problem.problem import ClassWeight, Importance
 from codt.search.proof import warn_if_stopped
 
+CRITERION_OPTIONS = (criterion_option("classification"),)
+
 
 @explains_parameters
-@document_options(*ESTIMATOR_OPTIONS)
+@document_options(*ESTIMATOR_OPTIONS, *CRITERION_OPTIONS)
 @dataclass(kw_only=True, eq=False, repr=False)
 class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
-    """A classification tree with provably the fewest misclassified training samples at its depth.
+    """A classification tree with provably the fewest misclassified training samples (or the least loss) at its depth.
 
     Parameters
     ----------
@@ -40,7 +43,9 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
     tree_ : Tree
         The best tree found: nodes with feature, threshold, class counts, number of samples and loss.
     loss_ : int or float
-        The number of misclassified training samples; with weights or costs, their total weight or cost.
+        The number of misclassified training samples; with weights or costs, their total weight or cost. With other
+        criteria the sum over the training samples, by weight: of ``-log p`` for the share p of their class in their
+        leaf (``"log_loss"``), or of the Gini impurities of their leaves (``"gini"``).
     objective_ : float
         The loss plus the penalties for branching nodes.
     penalty_ : float
@@ -87,10 +92,12 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
     _task: ClassVar[Task] = "classification"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseOptimalTree._parameter_constraints,
+        **constraints(CRITERION_OPTIONS),
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "cost_matrix": ["array-like", None],
     }
 
+    criterion: str = "misclassification"
     class_weight: ClassWeight = None
     cost_matrix: ArrayLike | None = None
 
@@ -132,7 +139,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
         return self
 
     def _importance(self, sample_weight: ArrayLike | None = None, sample_costs: ArrayLike | None = None) -> Importance:
-        return Importance(sample_weight, self.class_weight, self.cost_matrix, sample_costs)
+        return Importance(sample_weight, self.class_weight, self.cost_matrix, sample_costs, self.criterion)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of lowest cost, the most frequent one unless errors differ in cost, of each sample's leaf.

@@ -78,7 +78,7 @@ def _difference(tree: Tree, problem: Problem) -> str:
     held = rows_of_nodes(tree, tree.apply(problem.samples))
     if [len(rows) for rows in held] != tree.n_samples.tolist():
         return "as many samples, but not as many in every leaf"
-    predicted = tree.label if tree.task == "classification" else tree.value
+    predicted = tree.objective.predictions(tree)
     slack = TOLERANCE * problem.best_leaf_loss
     for leaf in np.flatnonzero(tree.feature == LEAF):
         if abs(problem.loss_of(predicted[leaf], held[leaf]) - tree.loss[leaf]) > slack:

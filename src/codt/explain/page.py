@@ -150,7 +150,7 @@ def _subjects(model: Any, problem: Problem, *, given: bool) -> tuple[list[Subjec
     """
     own = Subject(TITLES.get(model.status_, "Best tree found"), model.tree_, facts(model))
     if given:
-        losses = ("loss on the data given", _loss(problem, problem.loss_of(own.predicted(problem))))
+        losses = ("loss on the data given", _loss(problem, own.loss(problem)))
         known = [("loss in training" if name == "loss" else name, text) for name, text in own.facts]
         own = replace(own, facts=[*known, losses])
     limits = ("max_depth", "max_leaf_nodes", "min_samples_leaf", "min_weight_fraction_leaf")

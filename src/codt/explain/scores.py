@@ -41,7 +41,7 @@ def scores(problem: Problem, subjects: list[Subject]) -> list[list[str]]:
     ['accuracy', '75.00%']
     """
     predictions = [subject.predicted(problem) for subject in subjects]
-    losses = [in_words(problem.loss_of(predicted)) for predicted in predictions]
+    losses = [in_words(subject.loss(problem)) for subject in subjects]
     measure = _of_classes if problem.task == "classification" else _of_numbers
     measured = [measure(problem.targets, predicted) for predicted in predictions]
     return [[problem.objective.axis, *losses], *([name, *(row[name] for row in measured)] for name in measured[0])]

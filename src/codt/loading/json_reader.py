@@ -125,9 +125,9 @@ def _model(found: object) -> Any:
 def _objective(document: dict[str, Any], model: Any) -> Objective | None:
     """Return what was minimised; for version 1 it has to be guessed in classification."""
     if "objective" not in document:
-        if document["task"] == "classification":
+        if document["task"] == "classification" and model.criterion == "misclassification":
             return None
-        return find_objective("regression", model.criterion, parameters=model._importance().parameters)
+        return find_objective(document["task"], model.criterion, parameters=model._importance().parameters)
     found, parameters = document["objective"], {}
     if isinstance(found, dict):
         fields = check_fields(found, "objective", ("name", "parameters"))

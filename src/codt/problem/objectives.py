@@ -9,6 +9,7 @@ parameters as options (:class:`Family`), which returns the objective that everyt
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, Protocol
@@ -19,7 +20,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from codt.input_checks.numbers import as_float
 from codt.options.options import Option, Task, check_options, constraints, refuse_booleans
-from codt.problem.sums import Fit, Floats, class_sums, exact_sum, fit_means, fit_median, weighted
+from codt.problem.sums import Fit, Floats, class_sums, exact_sum, fit_means, fit_median, sums_of_others, weighted
 
 #: How samples count: all the same; by weights, or with several targets each; by the cost of every prediction.
 Form = Literal["plain", "weighted", "costly"]
@@ -96,11 +97,14 @@ class Objective:
         Returns the best :class:`Leaf` for :class:`Samples`, without the core.
     losses : callable
         Returns the loss of each sample, weights included, for a prediction: one for all samples, or one for each.
-        Predictions are class codes or numbers.
+        Predictions are class codes, numbers, or class shares.
     criterion : str
         Its name for users. Objectives with the same criterion have different forms.
     predicts : str
         What a leaf predicts.
+    shares : bool
+        Whether a prediction is the share of every class, in the order of their codes, instead of one class. Trees have
+        the most frequent class as the label of a leaf all the same.
     one_best : bool
         Whether the best prediction is unique.
     whole : bool
@@ -117,7 +121,8 @@ class Objective:
         The loss of a sample grows no faster than this power of its distance from the prediction.
     sklearn : dict
         The criteria of scikit-learn's trees for the same loss, the usual one first; each with its impurity, times the
-        weight, where the loss is 1. Empty if there is none. In classification impurities do not follow from losses.
+        weight, where the loss is 1. Empty if there is none. Where classes are predicted, impurities do not follow from
+        losses.
     fits : callable
         Returns whether the losses of a tree can be losses of this objective.
     parameters : dict
@@ -139,7 +144,8 @@ class Objective:
     leaf: Callable[[Samples], Leaf]
     losses: Callable[[Samples, ArrayLike], Floats]
     criterion: str
-    predicts: str = "class"
+    predicts: str = "most frequent class"
+    shares: bool = False
     one_best: bool = True
     whole: bool = False
     spread: Spread | None = None
@@ -154,6 +160,13 @@ class Objective:
     def bound(self, values: Mapping[str, Any]) -> Objective:
         """Return this objective with these values of its parameters; other values are ignored."""
         return FAMILIES[self.name].bind(values) if self.name in FAMILIES else self
+
+    def predictions(self, tree: TreeArrays) -> NDArray[Any]:
+        """Return what every node of a tree predicts, as :attr:`losses` takes it."""
+        if self.shares:
+            shares: Floats = tree.value / tree.weight[:, np.newaxis]
+            return shares
+        return tree.label if self.task == "classification" else tree.value
 
     def reported(self, loss: float) -> int | float:
         """Return a loss as it is reported: as an int if losses are whole numbers."""
@@ -255,10 +268,11 @@ def criterion_option(task: Task) -> Option:
     rows = CRITERIA[task]
     words = [
         f'"{name}" for the {row.axis}, with the {row.predicts} of a leaf as its prediction'
-        + ("" if row.several_targets else " (one column of targets)")
+        + ("" if row.several_targets or task == "classification" else " (one column of targets)")
         for name, row in rows.items()
     ]
-    text = f"What is minimised: {', or '.join(words)}. Only squared errors have fast vector scans."
+    fast = "misclassified samples" if task == "classification" else "squared errors"
+    text = f"What is minimised: {', or '.join(words)}. Only {fast} have fast vector scans."
     names = ", ".join(f'"{name}"' for name in rows)
     return Option("criterion", next(iter(rows)), (StrOptions(rows.keys()),), f"{{{names}}}", text)
 
@@ -297,6 +311,69 @@ def _cheapest_class(samples: Samples) -> Leaf:
     costs = [exact_sum(column) for column in samples.costs.T]
     label = int(np.argmin(costs))
     return Leaf(costs[label], class_sums(samples.targets, samples.weights, samples.n_classes), label)
+
+
+def entropies(weights: Floats) -> Floats:
+    """Return for every class what its samples lose, the sum of -log(share), given the weight of every class.
+
+    Examples
+    --------
+    >>> entropies(np.array([1.0, 1.0, 0.0]))
+    array([0.69314718, 0.69314718, 0.        ])
+    """
+    ratios = np.divide(sums_of_others(weights), weights, out=np.zeros(len(weights)), where=weights > 0)
+    lost: Floats = weights * np.log1p(ratios)
+    return lost
+
+
+def ginis(weights: Floats) -> Floats:
+    """Return for every class its weight times the share of the other classes, given the weight of every class.
+
+    Examples
+    --------
+    >>> ginis(np.array([1.0, 3.0, 0.0]))
+    array([0.75, 0.75, 0.  ])
+    """
+    lost: Floats = weights * (sums_of_others(weights) / weights.sum())
+    return lost
+
+
+def _shares_leaf(impurities: Callable[[Floats], Floats]) -> Callable[[Samples], Leaf]:
+    """Return the ``leaf`` of a row whose leaves predict class shares."""
+
+    def leaf(samples: Samples) -> Leaf:
+        value = class_sums(samples.targets, samples.weights, samples.n_classes)
+        return Leaf(exact_sum(impurities(value)), value, int(value.argmax()))
+
+    return leaf
+
+
+def _shares_of_samples(samples: Samples, predicted: ArrayLike) -> tuple[Floats, Floats]:
+    """Return the shares of all classes that are predicted for every sample, and that of its own class."""
+    shares = np.broadcast_to(np.asarray(predicted, dtype=np.float64), (len(samples.targets), samples.n_classes))
+    return shares, shares[np.arange(len(shares)), samples.targets.astype(np.intp)]
+
+
+def _log_losses(samples: Samples, predicted: ArrayLike) -> Floats:
+    with np.errstate(divide="ignore"):  # a class that is said to be impossible
+        return weighted(-np.log(_shares_of_samples(samples, predicted)[1]) + 0.0, samples.weights)
+
+
+def _brier_scores(samples: Samples, predicted: ArrayLike) -> Floats:
+    shares, own = _shares_of_samples(samples, predicted)
+    others = np.array(shares)
+    others[np.arange(len(shares)), samples.targets.astype(np.intp)] = 0.0
+    return weighted(np.square(1 - own) + np.square(others).sum(axis=1), samples.weights)
+
+
+def _loses(impurities: Callable[[Floats], Floats]) -> Callable[[TreeArrays], bool]:
+    """Return the ``fits`` of a row whose losses follow from the weights of the classes."""
+
+    def fits(tree: TreeArrays) -> bool:
+        losses = np.array([impurities(value).sum() for value in tree.value])
+        return bool((np.abs(tree.loss - losses) <= 1e-9 * tree.weight).all())
+
+    return fits
 
 
 def _misclassified(samples: Samples, predicted: ArrayLike) -> Floats:
@@ -369,6 +446,36 @@ for _row in (
         scale=_total_weight,
         sklearn=_GINI,
         fits=_loses_the_others,
+    ),
+    Objective(
+        name="log-loss",
+        task="classification",
+        criterion="log_loss",
+        core={"plain": "log-loss", "weighted": "log-loss"},
+        unit="log-loss",
+        axis="sum of log-losses",
+        leaf=_shares_leaf(entropies),
+        losses=_log_losses,
+        predicts="class shares",
+        shares=True,
+        scale=_total_weight,
+        sklearn={"log_loss": 1 / math.log(2), "entropy": 1 / math.log(2)},  # scikit-learn measures in bits
+        fits=_loses(entropies),
+    ),
+    Objective(
+        name="gini",
+        task="classification",
+        criterion="gini",
+        core={"plain": "gini", "weighted": "gini"},
+        unit="Gini impurity",
+        axis="sum of Gini impurities",
+        leaf=_shares_leaf(ginis),
+        losses=_brier_scores,
+        predicts="class shares",
+        shares=True,
+        scale=_total_weight,
+        sklearn=_GINI,
+        fits=_loses(ginis),
     ),
     Objective(
         name="cost-sensitive",

@@ -242,6 +242,8 @@ def prepare_problem(
         _check_costs(importance, costs)
     problem = Problem(task, X, targets, classes, weights, costs, importance.criterion, counted, importance.parameters)
     objective = problem.objective
+    if objective.shares and weights is not None:
+        _check_ratio(_weight_names(importance), weights)
     if task == "regression":
         check_target_range(targets, objective.axis)
         refuse_moved_targets(y, given, counted)
@@ -315,15 +317,22 @@ def _check_weights(name: str, weights: Floats) -> None:
         )
 
 
-def _check_weighted_errors(weights: Floats, targets: Floats, power: int) -> None:
-    """Refuse weights whose products with errors cannot be summed."""
+def _check_ratio(name: str, weights: Floats) -> str:
+    """Refuse weights that are too far apart; return in words how far they are."""
     lightest, heaviest, total = float(weights.min()), float(weights.max()), exact_sum(weights)
-    reach = f"sample_weight reaches from {lightest:g} to {heaviest:g} and sums up to {total:g}"
+    reach = f"{name} reaches from {lightest:g} to {heaviest:g} and sums up to {total:g}"
     if total > LARGEST_RATIO * lightest:
         raise ValueError(
             f"{reach}: too far apart to be summed exactly; expected a sum of at most {LARGEST_RATIO:g} times the"
             " smallest weight above 0."
         )
+    return reach
+
+
+def _check_weighted_errors(weights: Floats, targets: Floats, power: int) -> None:
+    """Refuse weights whose products with errors cannot be summed."""
+    reach = _check_ratio("sample_weight", weights)
+    lightest, total = float(weights.min()), exact_sum(weights)
     spreads = np.ptp(targets.reshape(len(targets), -1), axis=0)
     error = float((spreads**power).sum())
     if error > 0 and (total * error > LARGEST_SUM or lightest * error < SMALLEST_NUMBER):

@@ -68,6 +68,20 @@ def class_sums(codes: Floats, weights: Floats | None, n_classes: int) -> Floats:
     return sums_by_group(weights, groups, n_classes)
 
 
+def sums_of_others(numbers: Floats) -> Floats:
+    """Return the sum of all other numbers for each of some numbers of at least 0, without a difference of large ones.
+
+    Examples
+    --------
+    >>> sums_of_others(np.array([1e16, 1.0, 2.0]))
+    array([3.e+00, 1.e+16, 1.e+16])
+    """
+    before = np.concatenate([[0.0], np.cumsum(numbers)[:-1]])
+    after = np.concatenate([np.cumsum(numbers[::-1])[-2::-1], [0.0]])
+    total: Floats = before + after
+    return total
+
+
 def weighted(numbers: Floats, weights: Floats | None) -> Floats:
     """Return the numbers, one for each sample, times the weights of the samples if they have any."""
     return numbers if weights is None else numbers * weights
