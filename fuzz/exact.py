@@ -16,15 +16,17 @@ from collections.abc import Iterable
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fuzz.case import Data, Floats
 
-
 #: The criteria whose leaves predict class shares.
 SHARES = ("log_loss", "gini")
+#: The criteria of rates, each with the power of the mean that the variance is proportional to.
+RATES = {"poisson": Fraction(1), "gamma": Fraction(2), "tweedie": Fraction(3, 2)}
 #: The precision of logarithms.
 DIGITS = Context(prec=200)
 
@@ -102,6 +104,8 @@ class Exact:
             self._sum_classes(kept, repeat, codes, plain)
         elif self.task == "classification":
             self._sum_costs(kept, repeat, codes, plain, costs)
+        elif self.criterion in RATES:
+            self._list_rates(kept, repeat, plain, data)
         elif self.criterion == "absolute_error":
             self._list_targets(kept, repeat, plain, data)
         else:
@@ -119,6 +123,8 @@ class Exact:
 
     def _kind(self, costs: bool, several: bool) -> str:
         if self.task == "regression":
+            if self.criterion in RATES:
+                return f"{self.criterion}-deviance"
             if self.criterion == "absolute_error":
                 return "absolute-error"
             return "weighted-squared-error" if self.weighted or several else "squared-error"
@@ -163,10 +169,43 @@ class Exact:
         total = sum(sums)
         if self.criterion == "gini":
             return ((total * total - sum(c * c for c in sums)) << self._shift) // total
-        logs = [
-            DIGITS.multiply(c, DIGITS.ln(DIGITS.divide(Decimal(total), Decimal(c)))) for c in sums if 0 < c < total
-        ]
+        logs = [DIGITS.multiply(c, DIGITS.ln(DIGITS.divide(Decimal(total), Decimal(c)))) for c in sums if 0 < c < total]
         return int(DIGITS.multiply(sum(logs, Decimal(0)), Decimal(1 << self._shift))) if logs else 0
+
+    def _list_rates(self, kept: list[int], repeat: list[int], weights: list[float], data: Data) -> None:
+        """Sum up weights, targets and what a deviance is made of."""
+        self.rate_sums: list[list[Any]] = [[Fraction(0), Fraction(0), Decimal(0)] for _ in range(self.n_atoms)]
+        for i in kept:
+            weight, target = repeat[i] * Fraction(weights[i]), Fraction(float(data.y[i]))
+            sums = self.rate_sums[self.atom_of[i]]
+            sums[0] += weight
+            sums[1] += weight * target
+            sums[2] = DIGITS.add(sums[2], DIGITS.multiply(_decimal(weight), self._convex(target)))
+        root = self._rate_loss(list(range(self.n_atoms)))
+        self.scale = 1 << max(64, 300 - (root.adjusted() * 10 // 3 if root else 0))
+
+    def _convex(self, y: Fraction) -> Decimal:
+        """Return the function whose values, less its value at the mean, make a deviance."""
+        if self.criterion == "gamma":
+            return DIGITS.multiply(-2, DIGITS.ln(_decimal(y)))
+        if y == 0:
+            return Decimal(0)
+        if self.criterion == "poisson":
+            return DIGITS.multiply(2 * _decimal(y), DIGITS.ln(_decimal(y)))
+        return DIGITS.multiply(-8, DIGITS.sqrt(_decimal(y)))
+
+    def rate_moments(self, members: list[int]) -> tuple[Fraction, Fraction]:
+        """Return the weight of some atoms, and the weighted sum of their targets."""
+        moments = [sum((self.rate_sums[a][j] for a in members), Fraction(0)) for j in (0, 1)]
+        return moments[0], moments[1]
+
+    def _rate_loss(self, members: list[int]) -> Decimal:
+        weight, total = self.rate_moments(members)
+        terms = Decimal(0)
+        for a in members:
+            terms = DIGITS.add(terms, self.rate_sums[a][2])
+        of_mean = DIGITS.multiply(_decimal(weight), self._convex(total / weight))
+        return max(Decimal(0), DIGITS.subtract(terms, of_mean))
 
     def _list_targets(self, kept: list[int], repeat: list[int], weights: list[float], data: Data) -> None:
         unit = common_denominator(float(data.y[i]) for i in kept)
@@ -245,7 +284,11 @@ class Exact:
             if not inside:  # no sample counts, and such data are refused
                 loss = 0
             elif self.shares:
-                loss = self._shares_loss([sum(column) for column in zip(*(self.tuples[a] for a in inside), strict=True)])
+                loss = self._shares_loss(
+                    [sum(column) for column in zip(*(self.tuples[a] for a in inside), strict=True)]
+                )
+            elif self.criterion in RATES:
+                loss = int(DIGITS.multiply(self._rate_loss(inside), Decimal(self.scale)))
             elif self.task == "classification":
                 loss = min(map(sum, zip(*(self.tuples[a] for a in inside), strict=True))) << 80
             elif self.criterion == "absolute_error":
@@ -261,6 +304,10 @@ class Exact:
     def atoms_where(self, chosen: NDArray[np.bool_]) -> int:
         """Return the set of the atoms that are marked."""
         return sum(1 << int(a) for a in np.flatnonzero(chosen))
+
+
+def _decimal(number: Fraction) -> Decimal:
+    return DIGITS.divide(Decimal(number.numerator), Decimal(number.denominator))
 
 
 def _absolute_errors(entries: list[tuple[int, int]]) -> int:

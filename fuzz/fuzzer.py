@@ -42,7 +42,7 @@ class Finding:
 def kind_of(data: Data) -> str:
     """Return in a word or two what is minimised."""
     if data.task == "regression":
-        words = ["absolute error" if data.criterion == "absolute_error" else "squared error"]
+        words = [data.criterion.replace("_", " ")]
         words += ["several outputs"] if np.ndim(data.y) > 1 else []
     else:
         costs = data.cost_matrix is not None or data.sample_costs is not None

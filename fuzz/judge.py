@@ -14,7 +14,7 @@ import codt
 from codt.options.options import OPTIONS
 from fuzz import contract
 from fuzz.case import Data
-from fuzz.exact import Exact, as_float
+from fuzz.exact import RATES, Exact, as_float
 from fuzz.oracle import Oracle, Rules, TooMuch, units
 from fuzz.wide import WideOracle
 
@@ -218,6 +218,11 @@ class _Visit:
                 raise Failure("tree", f"node {node} predicts class {self.tree.label[node]}, which is not the best one")
             return
         if exact.criterion == "absolute_error":
+            return
+        if exact.criterion in RATES:
+            load, total = exact.rate_moments(members)
+            if abs(Fraction(float(value[0])) - total / load) > contract.REPORTED * total / load:
+                raise Failure("tree", f"node {node} predicts {value[0]!r}, its mean is {as_float(total / load)!r}")
             return
         weight = sum(exact.weights[a] for a in members)
         # A wrong mean adds its squared distance to the true one, times the weight, to the loss.

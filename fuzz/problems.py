@@ -9,7 +9,7 @@ import numpy as np
 
 from fuzz import values
 from fuzz.case import CONTAINERS, Data, Floats
-from fuzz.exact import SHARES
+from fuzz.exact import RATES, SHARES
 from fuzz.values import Rng
 
 #: Numbers of samples around the limits of the engine: rows are merged from 200 on, radix sorts begin at 128 and 4096,
@@ -98,6 +98,9 @@ def _regression(rng: Rng, X: Floats, oracle: str, plain: bool) -> Data:
         data = replace(data, sample_weight=values.weights(rng, n, plain))
     if not several and rng.random() < 0.3:
         data = replace(data, criterion="absolute_error")
+    elif not several and rng.random() < 0.35:
+        criterion = str(rng.choice(list(RATES)))
+        data = replace(data, criterion=criterion, y=values.rates(rng, X, criterion == "gamma").tolist())
     return data
 
 

@@ -34,6 +34,7 @@ from codt.options.options import (
     WATCHING_OPTIONS,
     Option,
 )
+from codt.problem.objectives import PARAMETERS
 from tests.support.engine import REGISTRY
 
 ROOT = Path(__file__).parent.parent
@@ -43,7 +44,7 @@ TO_CORE = [option for option in (*SEARCH_OPTIONS, *WATCHING_OPTIONS) if option.t
 #: Parameters of the estimators and the search that are not in the table.
 OWN = {
     OptimalTreeClassifier: {"criterion": "misclassification", "class_weight": None, "cost_matrix": None},
-    OptimalTreeRegressor: {"criterion": "squared_error"},
+    OptimalTreeRegressor: {"criterion": "squared_error"} | {name: row.default for name, row in PARAMETERS.items()},
     Search: {
         "X": inspect.Parameter.empty,
         "y": inspect.Parameter.empty,

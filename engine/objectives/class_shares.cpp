@@ -157,8 +157,8 @@ class ClassSharesObjective final : public CostTupleObjective<ClassShares<Impurit
         // The weight of all classes but the k largest: lighter ones first, so that every sum is off by some
         // roundings of itself at most, for which there is room.
         std::partial_sum(weights.begin(), weights.end(), weights.begin());
-        const double room = 1 - 2 * std::numeric_limits<double>::epsilon() *
-                                    static_cast<double>(weights.size() + 4);
+        const double room =
+            1 - 2 * std::numeric_limits<double>::epsilon() * static_cast<double>(weights.size() + 4);
         std::vector<double> losses{cost().loss(total.data())};
         for (std::size_t k = 2; k <= count && losses.back() > 0; ++k) {
             const double others = k < weights.size() ? weights[weights.size() - 1 - k] : 0.0;

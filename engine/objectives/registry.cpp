@@ -16,7 +16,10 @@
     ROW("squared-error", nothing, make_squared_error)                                     \
     ROW("weighted-squared-error", weights | outputs, make_weighted_squared_error)         \
     ROW("absolute-error", weights, make_absolute_error)                                   \
-    ROW("poisson-deviance", weights, make_poisson_deviance)
+    ROW("poisson-deviance", weights, make_poisson_deviance)                               \
+    ROW("gamma-deviance", weights, make_gamma_deviance)                                   \
+    ROW("tweedie-deviance", weights, make_tweedie_deviance, double)                       \
+    ROW("bernoulli-deviance", weights, make_bernoulli_deviance)
 
 namespace codt {
 

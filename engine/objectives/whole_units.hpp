@@ -59,28 +59,33 @@ inline WholeNumbers in_whole_units(std::span<const double> numbers, double most,
 struct WholeParts {
     std::vector<double> high, low;
     double unit = 1.0;
-    double ratio = 0.0;             // a power of two
+    double ratio = 0.0;               // a power of two
     std::vector<double> distortions;  // in units: how far each number is off; empty if none is
 };
 
-inline WholeParts in_whole_parts(std::span<const double> numbers, double most) {
+// `most` bounds every sum that will be formed; `tails` may hold what is to be added to each number because
+// it is not a double.
+inline WholeParts in_whole_parts(std::span<const double> numbers, double most,
+                                 std::span<const double> tails = {}) {
     WholeNumbers one = in_whole_units(numbers, most);
     WholeParts out;
     out.unit = one.unit;
-    if (one.distortion == 0) {
+    const bool short_numbers = std::all_of(tails.begin(), tails.end(), [](double tail) { return tail == 0; });
+    if (one.distortion == 0 && short_numbers) {
         out.high = std::move(one.values);
         return out;
     }
     int rows = 0;
     std::frexp(static_cast<double>(numbers.size()), &rows);
-    out.ratio = std::ldexp(1.0, rows - 52);  // sums of `low` are at most 2^52
-    for (const double number : numbers) {
-        const double scaled = number / out.unit;
+    out.ratio = std::ldexp(1.0, rows - 51);  // sums of `low` are at most 2^52
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const double scaled = numbers[i] / out.unit;
         const double high = std::floor(scaled);
-        const double low = std::nearbyint((scaled - high) / out.ratio);
+        const double rest = (scaled - high) + (tails.empty() ? 0.0 : tails[i] / out.unit);
+        const double low = std::nearbyint(rest / out.ratio);
         out.high.push_back(high);
         out.low.push_back(low);
-        out.distortions.push_back(std::abs((scaled - high) - low * out.ratio));
+        out.distortions.push_back(std::abs(rest - low * out.ratio));
     }
     return out;
 }

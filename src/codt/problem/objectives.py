@@ -12,15 +12,32 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
+from numbers import Real
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from codt.input_checks.numbers import as_float
 from codt.options.options import Option, Task, check_options, constraints, refuse_booleans
-from codt.problem.sums import Fit, Floats, class_sums, exact_sum, fit_means, fit_median, sums_of_others, weighted
+from codt.problem.sums import (
+    Fit,
+    Floats,
+    UnitDeviances,
+    all_deviances,
+    class_sums,
+    exact_sum,
+    fit_means,
+    fit_median,
+    fit_rate,
+    gamma_deviances,
+    poisson_deviances,
+    sums_of_others,
+    tweedie_deviances,
+    weighted,
+)
 
 #: How samples count: all the same; by weights, or with several targets each; by the cost of every prediction.
 Form = Literal["plain", "weighted", "costly"]
@@ -117,6 +134,10 @@ class Objective:
         Whether a sample may have several targets.
     least_target : float or None
         Smaller targets and predictions are refused.
+    rates : bool
+        Whether targets are numbers of at least 0 whose ratios count: they must not be too far apart.
+    above_zero : bool
+        Whether targets must be above 0.
     power : int
         The loss of a sample grows no faster than this power of its distance from the prediction.
     sklearn : dict
@@ -152,6 +173,8 @@ class Objective:
     scale: Callable[[Samples], float] | None = None
     several_targets: bool = False
     least_target: float | None = None
+    rates: bool = False
+    above_zero: bool = False
     power: int = 1
     sklearn: Mapping[str, float] = field(default_factory=dict)
     fits: Callable[[TreeArrays], bool] = lambda _: True
@@ -263,7 +286,7 @@ def criterion_option(task: Task) -> Option:
     Examples
     --------
     >>> criterion_option("regression").type
-    '{"squared_error", "absolute_error"}'
+    '{"squared_error", "absolute_error", "poisson", "gamma", "tweedie"}'
     """
     rows = CRITERIA[task]
     words = [
@@ -396,6 +419,45 @@ def _absolute_errors(samples: Samples, predicted: ArrayLike) -> Floats:
     return weighted(np.abs(samples.targets - np.asarray(predicted)), samples.weights)
 
 
+def _rates_row(deviances: UnitDeviances, name: str, axis: str, power: float, **more: Any) -> Objective:
+    """Return the row of a deviance, whose variance is a power of the mean."""
+
+    def losses(samples: Samples, predicted: ArrayLike) -> Floats:
+        return weighted(all_deviances(deviances, samples.targets, predicted), samples.weights)
+
+    # The deviance of numbers near their mean m is about the sum of (y - m)^2 / m^power.
+    spread = Spread("about one standard deviation", lambda value, loss, weight: np.sqrt(value**power * loss / weight))
+    return Objective(
+        name=f"{name}-deviance",
+        task="regression",
+        core={"plain": f"{name}-deviance", "weighted": f"{name}-deviance"},
+        criterion=name,
+        unit="deviance",
+        axis=axis,
+        leaf=number_leaf(partial(fit_rate, deviances)),
+        losses=losses,
+        predicts="mean",
+        spread=spread,
+        least_target=0.0,
+        rates=True,
+        **more,
+    )
+
+
+def _tweedie(power: float) -> Objective:
+    return _rates_row(tweedie_deviances(power), "tweedie", f"Tweedie deviance, power {power:g}", power)
+
+
+_POWER = Option(
+    "power",
+    1.5,
+    (Interval(Real, 1, 2, closed="neither"),),
+    "float between 1 and 2",
+    'The power of the mean that the variance of the targets is proportional to, with criterion="tweedie": near 1 as'
+    ' with "poisson", near 2 as with "gamma".',
+)
+
+
 def _total_weight(samples: Samples) -> float:
     return float(len(samples.targets)) if samples.weights is None else exact_sum(samples.weights)
 
@@ -518,5 +580,14 @@ for _row in (
         spread=Spread("the mean absolute error", lambda _, loss, weight: loss / weight, "MAE"),
         sklearn={"absolute_error": 1.0},
     ),
+    _rates_row(
+        poisson_deviances,
+        "poisson",
+        "Poisson deviance",
+        1,
+        sklearn={"poisson": 0.5},  # scikit-learn leaves out the factor 2
+    ),
+    _rates_row(gamma_deviances, "gamma", "gamma deviance", 2, above_zero=True),
+    Family(_tweedie, (_POWER,)),
 ):
     register(_row)

@@ -23,6 +23,8 @@ ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
 
 # Weighted regression errors are summed with 52 bits; beyond this ratio light samples would be rounded away.
 LARGEST_RATIO = 1e12
+# Rates are summed with 100 bits.
+LARGEST_RANGE = 1e18
 
 # Sums and products of weights, costs and errors stay well within the range of 64-bit floats, and keep all their digits.
 LARGEST_SUM = 1e300
@@ -241,19 +243,12 @@ def prepare_problem(
     if costs is not None:
         _check_costs(importance, costs)
     problem = Problem(task, X, targets, classes, weights, costs, importance.criterion, counted, importance.parameters)
-    objective = problem.objective
-    if objective.shares and weights is not None:
+    if problem.objective.shares and weights is not None:
         _check_ratio(_weight_names(importance), weights)
     if task == "regression":
-        check_target_range(targets, objective.axis)
+        check_target_range(targets, problem.objective.axis)
         refuse_moved_targets(y, given, counted)
-        if objective.least_target is not None and targets.min() < objective.least_target:
-            raise ValueError(
-                f"y holds {targets.min():g}; expected at least {objective.least_target:g}"
-                f" with criterion={importance.criterion!r}."
-            )
-        if weights is not None:
-            _check_weighted_errors(weights, targets, objective.power)
+        _check_numbers(problem)
     return problem
 
 
@@ -266,6 +261,22 @@ def _known_codes(codes: Floats, found: NDArray[Any], known: NDArray[Any]) -> Flo
     if unknown:
         raise ValueError(f"y holds {unknown[0]!r}; expected labels that are known from fitting: {known.tolist()!r}.")
     return np.array([places[label] for label in labels], dtype=np.float64)[codes.astype(np.intp)]
+
+
+def _check_numbers(problem: Problem) -> None:
+    """Refuse targets that the objective does not take, and what cannot be summed."""
+    objective, targets, weights = problem.objective, problem.targets, problem.weights
+    least = float(targets.min())
+    if objective.least_target is not None and least < objective.least_target:
+        raise ValueError(
+            f"y holds {least:g}; expected at least {objective.least_target:g} with criterion={problem.criterion!r}."
+        )
+    if objective.above_zero and least <= 0:
+        raise ValueError(f"y holds {least:g}; expected numbers above 0 with criterion={problem.criterion!r}.")
+    if objective.rates:
+        _check_rates(targets, weights)
+    if weights is not None:
+        _check_weighted_errors(weights, targets, objective.power)
 
 
 def _check_criterion(task: Task, criterion: str | None, targets: Floats) -> None:
@@ -341,6 +352,18 @@ def _check_weighted_errors(weights: Floats, targets: Floats, power: int) -> None
             f"{reach}, and y spans a range of {spreads.max():g}: weighted errors do not fit into 64-bit floats;"
             f" expected sum x {what} of at most {LARGEST_SUM:g}, smallest weight x {what} of at least"
             f" {SMALLEST_NUMBER:g}. Rescale sample_weight or y."
+        )
+
+
+def _check_rates(targets: Floats, weights: Floats | None) -> None:
+    """Refuse numbers whose weighted sum cannot tell the smallest of them."""
+    with np.errstate(over="ignore", under="ignore"):
+        parts = (targets if weights is None else targets * weights)[targets > 0]
+    if len(parts) and not exact_sum(parts) <= LARGEST_RANGE * float(parts.min()):
+        times = "y" if weights is None else "y times sample_weight"
+        raise ValueError(
+            f"{times} reaches from {parts.min():g} to {parts.max():g}: too far apart to be summed exactly; expected a"
+            f" sum of at most {LARGEST_RANGE:g} times the smallest number above 0."
         )
 
 
