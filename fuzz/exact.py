@@ -25,6 +25,8 @@ from fuzz.case import Data, Floats
 
 #: The criteria whose leaves predict class shares.
 SHARES = ("log_loss", "gini")
+#: The criteria whose leaves predict a quantile of the targets.
+QUANTILES = ("absolute_error", "quantile")
 #: The criteria of rates, each with the power of the mean that the variance is proportional to.
 RATES = {"poisson": Fraction(1), "gamma": Fraction(2), "tweedie": Fraction(3, 2)}
 #: The precision of logarithms.
@@ -106,7 +108,7 @@ class Exact:
             self._sum_costs(kept, repeat, codes, plain, costs)
         elif self.criterion in RATES:
             self._list_rates(kept, repeat, plain, data)
-        elif self.criterion == "absolute_error":
+        elif self.criterion in QUANTILES:
             self._list_targets(kept, repeat, plain, data)
         else:
             self._sum_squares(kept, repeat, plain, data)
@@ -125,8 +127,8 @@ class Exact:
         if self.task == "regression":
             if self.criterion in RATES:
                 return f"{self.criterion}-deviance"
-            if self.criterion == "absolute_error":
-                return "absolute-error"
+            if self.criterion in QUANTILES:
+                return self.criterion.replace("_", "-")
             return "weighted-squared-error" if self.weighted or several else "squared-error"
         if self.criterion in SHARES:
             return "log-loss" if self.criterion == "log_loss" else "gini"
@@ -170,7 +172,10 @@ class Exact:
         if self.criterion == "gini":
             return ((total * total - sum(c * c for c in sums)) << self._shift) // total
         logs = [DIGITS.multiply(c, DIGITS.ln(DIGITS.divide(Decimal(total), Decimal(c)))) for c in sums if 0 < c < total]
-        return int(DIGITS.multiply(sum(logs, Decimal(0)), Decimal(1 << self._shift))) if logs else 0
+        lost = Decimal(0)
+        for log in logs:
+            lost = DIGITS.add(lost, log)  # not sum(), which would round to 28 digits
+        return int(DIGITS.multiply(lost, Decimal(1 << self._shift)))
 
     def _list_rates(self, kept: list[int], repeat: list[int], weights: list[float], data: Data) -> None:
         """Sum up weights, targets and what a deviance is made of."""
@@ -191,7 +196,7 @@ class Exact:
         if y == 0:
             return Decimal(0)
         if self.criterion == "poisson":
-            return DIGITS.multiply(2 * _decimal(y), DIGITS.ln(_decimal(y)))
+            return DIGITS.multiply(DIGITS.multiply(2, _decimal(y)), DIGITS.ln(_decimal(y)))
         return DIGITS.multiply(-8, DIGITS.sqrt(_decimal(y)))
 
     def rate_moments(self, members: list[int]) -> tuple[Fraction, Fraction]:
@@ -209,7 +214,12 @@ class Exact:
 
     def _list_targets(self, kept: list[int], repeat: list[int], weights: list[float], data: Data) -> None:
         unit = common_denominator(float(data.y[i]) for i in kept)
-        self.scale = self.weight_scale * unit << 80
+        # What a unit of distance costs above the prediction, and below it.
+        self.slopes = (1, 1)
+        whole = common_denominator([data.quantile])
+        if self.criterion == "quantile":
+            self.slopes = (as_whole(data.quantile, whole), whole - as_whole(data.quantile, whole))
+        self.scale = self.weight_scale * unit * (whole if self.criterion == "quantile" else 1) << 80
         self.listed: list[list[tuple[int, int]]] = [[] for _ in range(self.n_atoms)]
         for i in kept:
             entry = (as_whole(float(data.y[i]), unit), repeat[i] * as_whole(weights[i], self.weight_scale))
@@ -291,8 +301,8 @@ class Exact:
                 loss = int(DIGITS.multiply(self._rate_loss(inside), Decimal(self.scale)))
             elif self.task == "classification":
                 loss = min(map(sum, zip(*(self.tuples[a] for a in inside), strict=True))) << 80
-            elif self.criterion == "absolute_error":
-                loss = _absolute_errors([entry for a in inside for entry in self.listed[a]]) << 80
+            elif self.criterion in QUANTILES:
+                loss = _pinball_losses([entry for a in inside for entry in self.listed[a]], *self.slopes) << 80
             else:
                 weight = sum(self.weights[a] for a in inside)
                 squares = sum(self.squares[a] for a in inside) * weight
@@ -310,18 +320,18 @@ def _decimal(number: Fraction) -> Decimal:
     return DIGITS.divide(Decimal(number.numerator), Decimal(number.denominator))
 
 
-def _absolute_errors(entries: list[tuple[int, int]]) -> int:
-    """Return the weighted sum of the distances to the median, which is one of the targets."""
+def _pinball_losses(entries: list[tuple[int, int]], above: int, below: int) -> int:
+    """Return the least weighted sum of the costs of the distances to a number, which is one of the targets."""
     entries = sorted(entries)
-    half = sum(weight for _, weight in entries)
+    total = sum(weight for _, weight in entries)
     before = 0
     middle = entries[0][0]
     for target, weight in entries:
-        before += 2 * weight
-        if before >= half:
+        before += weight
+        if before * (above + below) >= total * above:
             middle = target
             break
-    return sum(weight * abs(target - middle) for target, weight in entries)
+    return sum(weight * max(above * (target - middle), below * (middle - target)) for target, weight in entries)
 
 
 def _codes(data: Data) -> tuple[list[int], int]:

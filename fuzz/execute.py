@@ -148,8 +148,7 @@ def starting_tree(data: Data, wanted: dict[str, Any]) -> Any:
 def make_model(data: Data, options: dict[str, Any]) -> Any:
     """Return an estimator, not fitted."""
     own: dict[str, Any] = {}
-    if data.criterion != "squared_error":
-        own["criterion"] = data.criterion
+    own |= data.objective()
     if data.task == "regression":
         return codt.OptimalTreeRegressor(**options, **own)
     given = {"class_weight": data.weights_of_classes(), "cost_matrix": data.cost_matrix}

@@ -130,9 +130,9 @@ FAULTS = (
     ),
     Fault(
         "a median that stops too early",
-        "engine/objectives/median_walk.hpp",
-        "        while (2 * below_weight_ > weight_ && previous_[at(median_)] != none) step_down();\n",
-        "        if (2 * below_weight_ > weight_ && previous_[at(median_)] != none) step_down();\n",
+        "engine/objectives/quantile_walk.hpp",
+        "        while (below_weight_ > error_.quantile * weight_ && previous_[at(place_)] != none) step_down();\n",
+        "        if (below_weight_ > error_.quantile * weight_ && previous_[at(place_)] != none) step_down();\n",
     ),
     Fault(
         "a trace that is ahead of the proof",

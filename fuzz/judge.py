@@ -14,7 +14,7 @@ import codt
 from codt.options.options import OPTIONS
 from fuzz import contract
 from fuzz.case import Data
-from fuzz.exact import RATES, Exact, as_float
+from fuzz.exact import QUANTILES, RATES, Exact, as_float
 from fuzz.oracle import Oracle, Rules, TooMuch, units
 from fuzz.wide import WideOracle
 
@@ -217,7 +217,7 @@ class _Visit:
             if Fraction(cost, exact.cost_scale) > exact.value(leaf) + slack:
                 raise Failure("tree", f"node {node} predicts class {self.tree.label[node]}, which is not the best one")
             return
-        if exact.criterion == "absolute_error":
+        if exact.criterion in QUANTILES:
             return
         if exact.criterion in RATES:
             load, total = exact.rate_moments(members)
@@ -243,9 +243,7 @@ def search_arguments(data: Data) -> dict[str, Any]:
         "sample_costs": data.costs(),
     }
     arguments |= {name: value for name, value in given.items() if value is not None}
-    if data.criterion != "squared_error":
-        arguments["criterion"] = data.criterion
-    return arguments
+    return arguments | data.objective()
 
 
 def _share_of(share: float, count: int) -> int:

@@ -54,7 +54,7 @@ def test_every_objective_is_in_the_table() -> None:
     with pytest.raises(ValueError, match="expected one of") as error:
         _search(np.zeros((1, 1)), np.zeros(1), np.ones(1), 1, 0.0, {"objective": "none"})
     names = str(error.value).split("one of ")[1].split(", got")[0].split(", ")
-    assert len(names) == 12
+    assert len(names) == 13
     for name in names:
         assert f"| `{name}` |" in DOC
 

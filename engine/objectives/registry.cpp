@@ -16,6 +16,7 @@
     ROW("squared-error", nothing, make_squared_error)                                     \
     ROW("weighted-squared-error", weights | outputs, make_weighted_squared_error)         \
     ROW("absolute-error", weights, make_absolute_error)                                   \
+    ROW("quantile", weights, make_quantile, double)                                       \
     ROW("poisson-deviance", weights, make_poisson_deviance)                               \
     ROW("gamma-deviance", weights, make_gamma_deviance)                                   \
     ROW("tweedie-deviance", weights, make_tweedie_deviance, double)                       \

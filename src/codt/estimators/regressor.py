@@ -33,7 +33,7 @@ class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
     Attributes
     ----------
     tree_ : Tree
-        The best tree found: nodes with feature, threshold, mean (or median), number of samples and loss.
+        The best tree found: nodes with feature, threshold, mean (or quantile), number of samples and loss.
     loss_ : float
         The sum of errors on the training samples, weighted if they have weights.
     objective_ : float
@@ -85,6 +85,7 @@ class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
     }
 
     criterion: str = "squared_error"
+    quantile: float = 0.5
     power: float = 1.5
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -127,7 +128,7 @@ class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
         return Importance(sample_weight, sample_costs=sample_costs, criterion=self.criterion, parameters=parameters)
 
     def predict(self, X: ArrayLike) -> Floats:
-        """Return the mean or median of the leaf that each sample reaches: one number, or one for each column of ``y``.
+        """Return what the leaf of each sample predicts, usually its mean: one number, or one for each column of ``y``.
 
         Parameters
         ----------

@@ -29,6 +29,7 @@ from codt.problem.sums import (
     all_deviances,
     class_sums,
     exact_sum,
+    find_quantile,
     fit_means,
     fit_median,
     fit_rate,
@@ -286,7 +287,7 @@ def criterion_option(task: Task) -> Option:
     Examples
     --------
     >>> criterion_option("regression").type
-    '{"squared_error", "absolute_error", "poisson", "gamma", "tweedie"}'
+    '{"squared_error", "absolute_error", "quantile", "poisson", "gamma", "tweedie"}'
     """
     rows = CRITERIA[task]
     words = [
@@ -417,6 +418,40 @@ def _squared_errors(samples: Samples, predicted: ArrayLike) -> Floats:
 
 def _absolute_errors(samples: Samples, predicted: ArrayLike) -> Floats:
     return weighted(np.abs(samples.targets - np.asarray(predicted)), samples.weights)
+
+
+def _quantile(quantile: float) -> Objective:
+    def losses(samples: Samples, predicted: ArrayLike) -> Floats:
+        errors = samples.targets - np.asarray(predicted)
+        return weighted(np.where(errors > 0, quantile * errors, (quantile - 1) * errors), samples.weights)
+
+    def fit(targets: Floats, weights: Floats | None) -> Fit:
+        value = find_quantile(targets, weights, quantile)
+        return Fit(np.array([value]), exact_sum(losses(Samples(targets, weights), value)))
+
+    return Objective(
+        name="quantile",
+        task="regression",
+        core={"plain": "quantile", "weighted": "quantile"},
+        criterion="quantile",
+        unit="pinball loss",
+        axis=f"sum of pinball losses, quantile {quantile:g}",
+        leaf=number_leaf(fit),
+        losses=losses,
+        predicts=f"{quantile:g} quantile",
+        one_best=False,  # every number between two targets may be as good
+        spread=Spread("the mean pinball loss", lambda _, loss, weight: loss / weight),
+        sklearn={"absolute_error": 2.0} if quantile == 0.5 else {},
+    )
+
+
+_QUANTILE = Option(
+    "quantile",
+    0.5,
+    (Interval(Real, 1e-6, 1 - 1e-6, closed="both"),),
+    "float from 1e-06 to 0.999999",
+    'The share of the samples, by weight, below the prediction of a leaf, with criterion="quantile".',
+)
 
 
 def _rates_row(deviances: UnitDeviances, name: str, axis: str, power: float, **more: Any) -> Objective:
@@ -580,6 +615,7 @@ for _row in (
         spread=Spread("the mean absolute error", lambda _, loss, weight: loss / weight, "MAE"),
         sklearn={"absolute_error": 1.0},
     ),
+    Family(_quantile, (_QUANTILE,)),
     _rates_row(
         poisson_deviances,
         "poisson",

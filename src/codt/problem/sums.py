@@ -119,15 +119,23 @@ def fit_median(targets: Floats, weights: Floats | None = None) -> Fit:
     >>> fit_median(np.array([5.0, 1.0]))
     Fit(value=array([3.]), error=4.0)
     """
-    order = np.argsort(targets, kind="stable")
-    sorted_targets = targets[order]
-    last = len(order) - 1
-    if weights is None:
-        low, high = sorted_targets[last // 2], sorted_targets[(last + 1) // 2]
-    else:
-        low, high = _middle(sorted_targets, weights[order])
-    median = low + (high - low) / 2
+    median = find_quantile(targets, weights, 0.5)
     return Fit(np.array([median]), exact_sum(weighted(np.abs(targets - median), weights)))
+
+
+def find_quantile(targets: Floats, weights: Floats | None, quantile: float) -> float:
+    """Return a quantile: no more than its share of the weight lies below it, and no more than the rest above.
+
+    It lies halfway between two targets if all numbers between them are such.
+
+    Examples
+    --------
+    >>> find_quantile(np.array([1.0, 2.0, 3.0, 9.0]), None, 0.75), find_quantile(np.array([1.0, 2.0]), None, 0.75)
+    (6.0, 2.0)
+    """
+    order = np.argsort(targets, kind="stable")
+    low, high = _around(targets[order], np.ones(len(order)) if weights is None else weights[order], quantile)
+    return low + (high - low) / 2
 
 
 #: The deviances of targets y (at least 0) from predictions m (above 0), given the distances ``y - m`` as well.
@@ -244,23 +252,19 @@ def _center(targets: Floats, weights: Floats | None) -> tuple[float, float]:
     return float(origin), exact_sum(weighted(targets - origin, weights)) / total
 
 
-def _middle(targets: Floats, weights: Floats) -> tuple[float, float]:
-    """Return the two targets, in ascending order given, between which half of the weight lies; one twice if within."""
+def _around(targets: Floats, weights: Floats, quantile: float) -> tuple[float, float]:
+    """Return the two targets, in ascending order given, between which a quantile lies; one twice if it is that one."""
     last = len(targets) - 1
-    sums = np.cumsum(weights)
-    place = min(int(np.searchsorted(2 * sums, sums[-1])), last)
-    # The sums above are rounded; the place is the first up to which at least half of the weight lies.
-    while place < last and _below(weights, place) < _above(weights, place):
+    share = quantile * exact_sum(weights)
+    place = min(int(np.searchsorted(np.cumsum(weights), share)), last)
+
+    def below(place: int) -> float:
+        return exact_sum(weights[: place + 1])
+
+    # The sums above are rounded; the place is the first up to which at least the share of the weight lies.
+    while place < last and below(place) < share:
         place += 1
-    while place > 0 and _below(weights, place - 1) >= _above(weights, place - 1):
+    while place > 0 and below(place - 1) >= share:
         place -= 1
-    halved = place < last and _below(weights, place) == _above(weights, place)
-    return float(targets[place]), float(targets[place + halved])
-
-
-def _below(weights: Floats, place: int) -> float:
-    return exact_sum(weights[: place + 1])
-
-
-def _above(weights: Floats, place: int) -> float:
-    return exact_sum(weights[place + 1 :])
+    between = place < last and below(place) == share
+    return float(targets[place]), float(targets[place + between])

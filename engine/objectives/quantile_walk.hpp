@@ -1,19 +1,23 @@
-// The loss of a leaf that predicts a median, while its samples are removed one by one.
+// The loss of a leaf that predicts a quantile, while its samples are removed one by one.
 //
-// Absolute error has no additive cost tuples: the loss of a leaf is not a function of a few sums over its
-// samples. But with the samples in a list sorted by target, and sums over those below the median, removing a
-// sample moves the median by a place or two at most, so the losses of all prefixes and suffixes of an order
-// take constant time each.
+// Pinball losses have no additive cost tuples: the loss of a leaf is not a function of a few sums over its
+// samples. But with the samples in a list sorted by target, and sums over those below the quantile, removing
+// a sample moves the quantile by a place or two at most, so the losses of all prefixes and suffixes of an
+// order take constant time each.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "objectives/pinball.hpp"
+
 namespace codt {
 
-class MedianWalk {
+class QuantileWalk {
  public:
+    explicit QuantileWalk(const Pinball& error) : error_(error) {}
+
     // Targets in ascending order, and their weights; a sample is identified by its place in this order.
     void reset(std::span<const double> targets, std::span<const double> weights) {
         targets_ = targets;
@@ -62,7 +66,7 @@ class MedianWalk {
             weight_ += weights_[at(i)];
             sum_ += weights_[at(i)] * targets_[at(i)];
         }
-        median_ = size > 0 ? 0 : none;
+        place_ = size > 0 ? 0 : none;
         settle();
     }
 
@@ -70,12 +74,12 @@ class MedianWalk {
         const double weight = weights_[at(place)];
         weight_ -= weight;
         sum_ -= weight * targets_[at(place)];
-        if (place < median_) {
+        if (place < place_) {
             below_weight_ -= weight;
             below_sum_ -= weight * targets_[at(place)];
-        } else if (place == median_) {
+        } else if (place == place_) {
             if (next_[at(place)] != none)
-                median_ = next_[at(place)];
+                place_ = next_[at(place)];
             else
                 step_down();
         }
@@ -84,40 +88,43 @@ class MedianWalk {
         settle();
     }
 
-    // Moves the median to where no more than half of the weight is on either side of it.
+    // Moves the quantile to where no more than its share of the weight is below it, and no more than the rest
+    // above.
     void settle() {
-        if (median_ == none) return;
-        while (2 * below_weight_ > weight_ && previous_[at(median_)] != none) step_down();
-        while (2 * (below_weight_ + weights_[at(median_)]) < weight_ && next_[at(median_)] != none) {
-            below_weight_ += weights_[at(median_)];
-            below_sum_ += weights_[at(median_)] * targets_[at(median_)];
-            median_ = next_[at(median_)];
+        if (place_ == none) return;
+        while (below_weight_ > error_.quantile * weight_ && previous_[at(place_)] != none) step_down();
+        while (below_weight_ + weights_[at(place_)] < error_.quantile * weight_ &&
+               next_[at(place_)] != none) {
+            below_weight_ += weights_[at(place_)];
+            below_sum_ += weights_[at(place_)] * targets_[at(place_)];
+            place_ = next_[at(place_)];
         }
     }
 
     void step_down() {
-        median_ = previous_[at(median_)];
-        if (median_ == none) return;
-        below_weight_ -= weights_[at(median_)];
-        below_sum_ -= weights_[at(median_)] * targets_[at(median_)];
+        place_ = previous_[at(place_)];
+        if (place_ == none) return;
+        below_weight_ -= weights_[at(place_)];
+        below_sum_ -= weights_[at(place_)] * targets_[at(place_)];
     }
 
-    // The weighted sum of the distances to the median, from sums above and below it.
+    // The weighted sum of the errors, from sums above and below the quantile.
     double loss() const {
-        if (median_ == none) return 0;
-        const double y = targets_[at(median_)];
-        const double loss =
-            (sum_ - below_sum_ - y * (weight_ - below_weight_)) + (y * below_weight_ - below_sum_);
+        if (place_ == none) return 0;
+        const double y = targets_[at(place_)];
+        const double loss = error_.above * (sum_ - below_sum_ - y * (weight_ - below_weight_)) +
+                            error_.below * (y * below_weight_ - below_sum_);
         return loss > 0 ? loss : 0;
     }
 
     static std::size_t at(std::int32_t place) { return static_cast<std::size_t>(place); }
 
+    Pinball error_;
     std::span<const double> targets_, weights_;
     std::vector<std::int32_t> next_, previous_;
     double weight_ = 0, sum_ = 0;              // of all that is left
-    double below_weight_ = 0, below_sum_ = 0;  // of what is left below the median
-    std::int32_t median_ = none;
+    double below_weight_ = 0, below_sum_ = 0;  // of what is left below the quantile
+    std::int32_t place_ = none;
 };
 
 }  // namespace codt
