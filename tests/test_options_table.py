@@ -54,6 +54,7 @@ OWN = {
         "cost_matrix": None,
         "sample_costs": None,
         "criterion": None,
+        "classes": None,
     },
 }
 TABLES = {

@@ -101,6 +101,12 @@ class BaseOptimalTree(FittedTree):
         """Return what the samples count, from the options and the arguments of fit."""
         raise NotImplementedError
 
+    def _targets(
+        self, y: ArrayLike, sample_weight: ArrayLike | None = None, sample_costs: ArrayLike | None = None
+    ) -> tuple[ArrayLike, Importance]:
+        """Return the targets as :class:`Search` takes them, and what the samples count."""
+        return y, self._importance(sample_weight, sample_costs)
+
     def _fit(
         self,
         X: ArrayLike,

@@ -30,9 +30,8 @@ def evidence(model: Any, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | 
     check_is_fitted(model)
     model.apply(X)  # refuses other features than those of fit
     tree: Tree = model.tree_
-    problem = prepare_problem(
-        tree.task, check_features(X), y, model._importance(sample_weight), getattr(model, "classes_", None)
-    )
+    y, importance = model._targets(y, sample_weight)
+    problem = prepare_problem(tree.task, check_features(X), y, importance, getattr(model, "classes_", None))
     given = 1 if problem.targets.ndim == 1 else problem.targets.shape[1]
     if tree.task == "regression" and given != tree.value.shape[1]:
         raise ValueError(f"y holds {given} numbers for each sample; expected {tree.value.shape[1]}, as in fit.")

@@ -110,6 +110,20 @@ def check_sample_array(values: object, name: str, shape: tuple[int, ...]) -> Flo
     return floats
 
 
+def check_rewards(values: object, n_actions: int) -> Floats:
+    """Return rewards as float64: finite, a column for every action.
+
+    Examples
+    --------
+    >>> check_rewards([[1, -2]], 2)
+    array([[ 1., -2.]])
+    """
+    floats = _as_floats(values, "rewards", ensure_2d=True)
+    if floats.ndim != 2 or floats.shape[1] != n_actions:
+        raise ValueError(f"rewards has shape {floats.shape}; expected {n_actions} columns, one for every action.")
+    return floats
+
+
 def check_targets(y: object, X: Floats) -> Floats:
     """Return the numbers to predict as float64.
 

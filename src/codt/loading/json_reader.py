@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codt.estimators.classifier import OptimalTreeClassifier
+from codt.estimators.policy import OptimalPolicyTree
 from codt.estimators.regressor import OptimalTreeRegressor
 from codt.export.json_format import (
     DOCUMENT,
@@ -97,6 +98,8 @@ def _model(found: object) -> Any:
     classification = document["task"] == "classification"
     n_features = check_whole(document["n_features"], "n_features", 1, MOST_FEATURES)
     make: Any = OptimalTreeClassifier if classification else OptimalTreeRegressor
+    if document.get("objective") == "regret":
+        make = OptimalPolicyTree
     model = make(**_parameters(document["parameters"], set(make().get_params())))
     try:
         model._validate_params()
@@ -108,7 +111,7 @@ def _model(found: object) -> Any:
     model.n_features_in_ = n_features
     n_classes = None
     if classification:
-        model.classes_ = _classes(document["classes"])
+        model.classes_ = _classes(document["classes"], ascending=make is OptimalTreeClassifier)
         n_classes = len(model.classes_)
     elif document["classes"] is not None:
         raise expected("classes", "null in regression", document["classes"])
@@ -183,7 +186,7 @@ def _weights(found: dict[str, Any], place: str) -> dict[Any, float]:
     }
 
 
-def _classes(found: object) -> NDArray[Any]:
+def _classes(found: object, *, ascending: bool) -> NDArray[Any]:
     fields = check_fields(found, "classes", ("dtype", "values"))
     dtype = fields["dtype"]
     if dtype not in LABEL_TYPES:
@@ -202,7 +205,9 @@ def _classes(found: object) -> NDArray[Any]:
     with np.errstate(over="ignore"):
         classes = np.array(values, dtype=dtype)
     # After the conversion, because labels that are too close for their type become equal.
-    if any(not first < second for first, second in pairwise(classes.tolist())):
+    if len(set(classes.tolist())) < len(classes) or (
+        ascending and any(not first < second for first, second in pairwise(classes.tolist()))
+    ):
         raise ValueError("classes.values: expected labels in ascending order, none of them twice.")
     if classes.dtype.kind == "f" and not np.isfinite(classes).all():
         raise ValueError(f"classes.values: expected labels that fit into {dtype}.")

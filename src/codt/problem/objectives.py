@@ -278,7 +278,9 @@ def find_objective(
     for row in OBJECTIVES.values():
         if (row.task, row.criterion) == (task, criterion) and form in row.core:
             return row.bound(parameters or {})
-    raise ValueError(f"criterion={criterion!r} takes no {'costs' if form == 'costly' else 'weights'}.")
+    if form == "costly":
+        raise ValueError(f"criterion={criterion!r} takes no costs.")
+    raise ValueError(f"criterion={criterion!r} needs sample_costs, or a cost_matrix.")
 
 
 def criterion_option(task: Task) -> Option:
@@ -583,6 +585,19 @@ for _row in (
         axis="cost of the predictions",
         leaf=_cheapest_class,
         losses=_costs,
+        scale=_largest_costs,
+        sklearn=_GINI,
+    ),
+    Objective(
+        name="regret",
+        task="classification",
+        criterion="regret",
+        core={"costly": "cost-sensitive"},
+        unit="regret",
+        axis="regret of the actions",
+        leaf=_cheapest_class,
+        losses=_costs,
+        predicts="action",
         scale=_largest_costs,
         sklearn=_GINI,
     ),

@@ -16,7 +16,7 @@ from codt.input_checks.arrays import Floats, check_labels, check_sample_array, c
 from codt.input_checks.numbers import as_float, shown
 from codt.input_checks.precision import refuse_moved_targets
 from codt.options.options import Task
-from codt.problem.objectives import CRITERIA, Form, Leaf, Objective, Samples, find_objective
+from codt.problem.objectives import CRITERIA, OBJECTIVES, Form, Leaf, Objective, Samples, find_objective
 from codt.problem.sums import class_sums, exact_sum
 
 ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
@@ -49,6 +49,8 @@ class Importance:
         What is minimised, one of ``codt.problem.objectives.CRITERIA`` of the task; the usual one by default.
     parameters : dict
         The parameters of objectives that are given, whether or not the criterion has them.
+    classes : ndarray, optional
+        All labels, in the order of the costs; the targets may hold fewer.
     """
 
     sample_weight: ArrayLike | None = None
@@ -57,6 +59,7 @@ class Importance:
     sample_costs: ArrayLike | None = None
     criterion: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    classes: NDArray[Any] | None = None
 
     def same_as(self, other: Importance) -> bool:
         """Return whether the samples count the same."""
@@ -218,6 +221,7 @@ def prepare_problem(
     (array([1., 3.]), array([0., 1.]), array([1., 2.]))
     """
     importance = importance or Importance()
+    known_classes = importance.classes if known_classes is None else known_classes
     if task == "classification":
         targets, classes = check_labels(y, X)
         if known_classes is not None:
@@ -281,9 +285,10 @@ def _check_numbers(problem: Problem) -> None:
 
 def _check_criterion(task: Task, criterion: str | None, targets: Floats) -> None:
     known = CRITERIA[task]
-    if criterion is not None and criterion not in list(known):  # a list: the criterion may be anything, even unhashable
+    names = [row.criterion for row in OBJECTIVES.values() if row.task == task]
+    if criterion is not None and criterion not in names:  # a list: the criterion may be anything, even unhashable
         raise ValueError(f"criterion={criterion!r}: expected {' or '.join(map(repr, known))} in {task}.")
-    if targets.ndim > 1 and not find_objective(task, criterion).several_targets:
+    if targets.ndim > 1 and not find_objective(task, criterion, "weighted").several_targets:
         raise ValueError(f"criterion={criterion!r}: expected one column of targets, got {targets.shape[1]}.")
 
 

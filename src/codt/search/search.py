@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _get_feature_names
@@ -86,7 +86,9 @@ class Search:
         What the samples count and what errors cost, as in :meth:`codt.OptimalTreeClassifier.fit` and its class;
         in regression ``sample_weight`` only.
     criterion : str, optional
-        What is minimised; in regression as in :class:`codt.OptimalTreeRegressor`, squared errors by default.
+        What is minimised; as in :class:`codt.OptimalTreeClassifier` and :class:`codt.OptimalTreeRegressor`.
+    classes : ndarray, optional
+        All labels, in the order of the costs, where ``y`` need not hold all of them.
     {options}
     **parameters : float
         The parameters of criteria, as in :class:`codt.OptimalTreeRegressor`.
@@ -127,6 +129,7 @@ class Search:
         cost_matrix: ArrayLike | None = None,
         sample_costs: ArrayLike | None = None,
         criterion: str | None = None,
+        classes: NDArray[Any] | None = None,
         max_depth: int = 3,
         complexity_cost: float = 0.0,
         min_samples_leaf: float = 1,
@@ -160,7 +163,7 @@ class Search:
         X = dense(X)
         self.given_samples = check_features(X)
         self.task: Task = task
-        importance = Importance(sample_weight, class_weight, cost_matrix, sample_costs, criterion, parameters)
+        importance = Importance(sample_weight, class_weight, cost_matrix, sample_costs, criterion, parameters, classes)
         self.problem = prepare_problem(task, self.given_samples, y, importance)
         refuse_inseparable_values(X, self.given_samples, self.problem.counted)
         self.classes = self.problem.classes

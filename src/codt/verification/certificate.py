@@ -117,7 +117,7 @@ def verify(
     X = holder.transform(X)
     model = from_sklearn(holder.estimator) if is_sklearn_tree(holder.estimator) else holder.estimator
     tree = model.tree_
-    importance = model._importance(sample_weight, sample_costs)
+    y, importance = model._targets(y, sample_weight, sample_costs)
     problem = prepare_problem(model._task, check_features(X), y, importance, getattr(model, "classes_", None))
     leaves, depth = route(tree, problem.samples)
     loss = math.fsum(problem.leaf(np.flatnonzero(leaves == leaf)).loss for leaf in np.unique(leaves))
