@@ -19,6 +19,7 @@ from importlib.metadata import version as _version
 from codt.estimators.classifier import OptimalTreeClassifier
 from codt.estimators.policy import OptimalPolicyTree
 from codt.estimators.regressor import OptimalTreeRegressor
+from codt.estimators.survival import OptimalSurvivalTree
 from codt.export.scikit_learn import to_sklearn
 from codt.loading.json_reader import from_json
 from codt.loading.scikit_learn import from_sklearn
@@ -44,6 +45,7 @@ __all__ = [
     "Certificate",
     "Heuristic",
     "OptimalPolicyTree",
+    "OptimalSurvivalTree",
     "OptimalTreeClassifier",
     "OptimalTreeClassifierCV",
     "OptimalTreeRegressor",

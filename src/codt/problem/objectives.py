@@ -137,6 +137,8 @@ class Objective:
         Smaller targets and predictions are refused.
     rates : bool
         Whether targets are numbers of at least 0 whose ratios count: they must not be too far apart.
+    own : bool
+        Whether it belongs to an estimator of its own, and is no criterion of others.
     above_zero : bool
         Whether targets must be above 0.
     power : int
@@ -176,6 +178,7 @@ class Objective:
     least_target: float | None = None
     rates: bool = False
     above_zero: bool = False
+    own: bool = False
     power: int = 1
     sklearn: Mapping[str, float] = field(default_factory=dict)
     fits: Callable[[TreeArrays], bool] = lambda _: True
@@ -260,7 +263,7 @@ def register(row: Objective | Family) -> None:
             if PARAMETERS.setdefault(option.name, option) is not option:
                 raise ValueError(f"the parameter {option.name!r} of {objective.name!r} is already another objective's.")
     OBJECTIVES[objective.name] = objective
-    if "plain" in objective.core:
+    if "plain" in objective.core and not objective.own:
         CRITERIA[objective.task][objective.criterion] = objective
 
 
@@ -640,5 +643,13 @@ for _row in (
     ),
     _rates_row(gamma_deviances, "gamma", "gamma deviance", 2, above_zero=True),
     Family(_tweedie, (_POWER,)),
+    replace(
+        _rates_row(poisson_deviances, "poisson", "deviance of the full likelihood", 1),
+        name="survival",
+        criterion="survival",
+        predicts="relative hazard",
+        spread=None,
+        own=True,
+    ),
 ):
     register(_row)

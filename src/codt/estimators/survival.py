@@ -1,0 +1,308 @@
+"""The optimal survival tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import _fit_context
+from sklearn.utils.validation import check_is_fitted
+
+from codt.estimators.base import BaseOptimalTree
+from codt.input_checks.arrays import Floats, check_sample_array
+from codt.options.counterparts import explains_parameters
+from codt.options.options import ESTIMATOR_OPTIONS, Task, document_options
+from codt.problem.problem import Importance
+from codt.search.proof import warn_if_stopped
+
+
+class Curve(NamedTuple):
+    """Steps of a curve: its value from each time on, and what it is before the first."""
+
+    times: Floats
+    values: Floats
+    before: float
+
+    def at(self, times: ArrayLike) -> Floats:
+        """Return its values at some times.
+
+        Examples
+        --------
+        >>> Curve(np.array([1.0, 2.0]), np.array([0.5, 0.25]), 1.0).at([0.0, 1.0, 9.0])
+        array([1.  , 0.5 , 0.25])
+        """
+        places = np.searchsorted(self.times, np.asarray(times, dtype=np.float64), side="right")
+        found: Floats = np.concatenate([[self.before], self.values])[places]
+        return found
+
+
+@explains_parameters
+@document_options(*ESTIMATOR_OPTIONS)
+@dataclass(kw_only=True, eq=False, repr=False)
+class OptimalSurvivalTree(BaseOptimalTree):
+    """A survival tree with provably the lowest deviance of the full likelihood at its depth.
+
+    Every leaf has a hazard that is a multiple of a common baseline, the Nelson-Aalen estimate for all samples. The
+    deviance is then that of Poisson counts, with the baseline's cumulative hazard as exposure (LeBlanc and Crowley,
+    1992).
+
+    Parameters
+    ----------
+    {options}
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The best tree found: nodes with feature, threshold, relative hazard, number of samples and deviance. Samples
+        that are censored before the first event count nowhere.
+    loss_ : float
+        The deviance of the training samples, weighted if they have weights.
+    objective_ : float
+        The loss plus the penalties for branching nodes.
+    penalty_ : float
+        The absolute penalty for a branching node: ``complexity_cost`` times the deviance without a split.
+    lower_bound_ : float
+        No tree within the limits has an objective below this.
+    gap_ : float
+        ``(objective_ - lower_bound_) / objective_``; 0 if the tree is proven to be optimal.
+    status_ : str
+        ``"optimal"``, or why the search ended early: ``"time-limit"``, ``"expansion-limit"``, ``"gap-limit"``,
+        ``"memory-limit"``, ``"interrupted"``.
+    smallest_ : bool
+        Whether ``tree_`` is proven to have the fewest leaves of all optimal trees; see ``ties``.
+    n_expansions_ : int
+        The number of expansions of the search.
+    trace_ : ndarray of shape (n_changes, 4)
+        One row for every change of a bound: seconds, expansions, lower bound, upper bound.
+    search_stats_ : dict
+        Counters of the work done.
+    unique_times_ : ndarray
+        The times of all events and censorings, ascending, each once.
+    baseline_ : Curve
+        The cumulative hazard of all training samples.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of str
+        The names of the features; only if ``X`` was a data frame with names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = [[1.0], [2.0], [3.0], [4.0], [5.0], [6.0]]
+    >>> y = np.array(
+    ...     [(True, 1.0), (True, 2.0), (True, 2.5), (True, 7.0), (False, 9.0), (True, 8.0)], dtype="?,f8"
+    ... )
+    >>> model = OptimalSurvivalTree(max_depth=1).fit(X, y)
+    >>> model.predict([[1.0], [9.0]]).round(2)
+    array([2.61, 0.52])
+    >>> model.status_
+    'optimal'
+    """
+
+    _task: ClassVar[Task] = "regression"
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: ArrayLike,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        *,
+        initial_tree: object = None,
+    ) -> OptimalSurvivalTree:
+        """Find the optimal tree.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples; numbers, without NaN or infinity. A sparse matrix is made dense, if there is memory for it.
+        y : structured array of shape (n_samples,) or data frame with two columns
+            Whether there was an event (the first field; False: censored), and when (the second), as in scikit-survival.
+        sample_weight : array-like of shape (n_samples,), optional
+            What every sample counts: numbers of at least 0.
+        initial_tree : Tree, fitted codt estimator or fitted scikit-learn tree, optional
+            A tree to start from, no deeper than ``max_depth``: the first incumbent, if it is better than the greedy
+            tree. Its leaves are fitted anew.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        event, time = events_and_times(y)
+        weights = _weights(sample_weight, len(time))
+        baseline = nelson_aalen(event, time, weights)
+        self._fit(X, *_as_rates(event, time, weights, baseline), initial_tree)
+        self.unique_times_ = np.unique(time)
+        self.baseline_ = baseline
+        leaves = self.apply(X)
+        held = {int(leaf): leaves == leaf for leaf in np.unique(leaves)}
+        self.survival_curves_ = {leaf: kaplan_meier(event[s], time[s], weights[s]) for leaf, s in held.items()}
+        self.hazard_curves_ = {leaf: nelson_aalen(event[s], time[s], weights[s]) for leaf, s in held.items()}
+        warn_if_stopped(self.status_, self.gap_)
+        return self
+
+    def _targets(
+        self, y: Any, sample_weight: ArrayLike | None = None, sample_costs: ArrayLike | None = None
+    ) -> tuple[ArrayLike, Importance]:
+        event, time = events_and_times(y)
+        return _as_rates(event, time, _weights(sample_weight, len(time)), self.baseline_)
+
+    def _importance(self, sample_weight: ArrayLike | None = None, sample_costs: ArrayLike | None = None) -> Importance:
+        return Importance(sample_weight, sample_costs=sample_costs, criterion="survival")
+
+    def predict(self, X: ArrayLike) -> Floats:
+        """Return the risk of each sample: the hazard of its leaf as a multiple of the baseline's.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        """
+        risks: Floats = self.tree_.value[self.apply(X), 0]
+        return risks
+
+    def predict_survival_function(self, X: ArrayLike, times: ArrayLike | None = None) -> Floats:
+        """Return the probability to survive some times: the Kaplan-Meier curve of the leaf of each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        times : array-like of shape (n_times,), optional
+            The times; by default ``unique_times_``.
+        """
+        return self._curves("survival_curves_", X, times)
+
+    def predict_cumulative_hazard_function(self, X: ArrayLike, times: ArrayLike | None = None) -> Floats:
+        """Return the cumulative hazard at some times: the Nelson-Aalen curve of the leaf of each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        times : array-like of shape (n_times,), optional
+            The times; by default ``unique_times_``.
+        """
+        return self._curves("hazard_curves_", X, times)
+
+    def _curves(self, name: str, X: ArrayLike, times: ArrayLike | None) -> Floats:
+        leaves = self.apply(X)
+        wanted = self.unique_times_ if times is None else np.asarray(times, dtype=np.float64)
+        rows = {leaf: curve.at(wanted) for leaf, curve in getattr(self, name).items()}
+        return np.array([rows[int(leaf)] for leaf in leaves]).reshape(len(leaves), len(wanted))
+
+    def score(self, X: ArrayLike, y: Any) -> float:
+        """Return the concordance index: the share of comparable pairs in which who has the event first has more risk.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        y : structured array or data frame
+            As for :meth:`fit`.
+        """
+        check_is_fitted(self)
+        return concordance(*events_and_times(y), self.predict(X))
+
+    def to_json(self) -> str:
+        """Refuse: the format has no place for curves. Pickle the estimator instead."""
+        raise TypeError("to_json: survival trees hold curves, which the format cannot; pickle the estimator instead.")
+
+
+def events_and_times(y: Any) -> tuple[NDArray[np.bool_], Floats]:
+    """Return whether and when there was an event, from a structured array or a data frame with two columns.
+
+    Examples
+    --------
+    >>> events_and_times(np.array([(True, 2.0), (False, 3.0)], dtype="?,f8"))
+    (array([ True, False]), array([2., 3.]))
+    """
+    names = getattr(getattr(y, "dtype", None), "names", None)
+    columns: Any
+    if names is not None:
+        columns = [y[name] for name in names]
+    elif hasattr(y, "columns"):
+        columns = [y.iloc[:, i].to_numpy() for i in range(y.shape[1])]
+    else:
+        columns = []
+    if len(columns) != 2:
+        raise ValueError("y: expected a structured array or a data frame with two columns, event and time.")
+    given, time = np.asarray(columns[0]), np.asarray(columns[1], dtype=np.float64)
+    if not np.isin(given, [0, 1]).all():
+        raise ValueError("y: expected events of True and False (or 1 and 0) in the first column.")
+    event = given.astype(bool)
+    if not (np.isfinite(time) & (time >= 0)).all():
+        raise ValueError("y: expected finite times of at least 0 in the second column.")
+    if not event.any():
+        raise ValueError("y holds no event; expected at least one.")
+    return event, time
+
+
+def nelson_aalen(event: NDArray[np.bool_], time: Floats, weights: Floats) -> Curve:
+    """Return the cumulative hazard: at every time of an event, the events by all who are still there, summed up.
+
+    Examples
+    --------
+    >>> nelson_aalen(np.array([True, True, False]), np.array([1.0, 2.0, 3.0]), np.ones(3)).values
+    array([0.33333333, 0.83333333])
+    """
+    times, events, there = _risk_sets(event, time, weights)
+    return Curve(times, np.cumsum(events / there), 0.0)
+
+
+def kaplan_meier(event: NDArray[np.bool_], time: Floats, weights: Floats) -> Curve:
+    """Return the probability to survive: the product of the shares without event of all who are still there.
+
+    Examples
+    --------
+    >>> kaplan_meier(np.array([True, True, False]), np.array([1.0, 2.0, 3.0]), np.ones(3)).values
+    array([0.66666667, 0.33333333])
+    """
+    times, events, there = _risk_sets(event, time, weights)
+    alive: Floats = np.cumprod(1 - events / there)
+    return Curve(times, alive, 1.0)
+
+
+def concordance(event: NDArray[np.bool_], time: Floats, risk: Floats) -> float:
+    """Return Harrell's concordance index; equal risks count half.
+
+    Examples
+    --------
+    >>> concordance(np.array([True, True, False]), np.array([1.0, 2.0, 3.0]), np.array([3.0, 1.0, 1.0]))
+    0.8333333333333334
+    """
+    right = pairs = 0.0
+    for i in np.flatnonzero(event):
+        later = (time > time[i]) | ((time == time[i]) & ~event)
+        pairs += np.count_nonzero(later)
+        right += np.count_nonzero(risk[later] < risk[i]) + np.count_nonzero(risk[later] == risk[i]) / 2
+    if not pairs:
+        raise ValueError("y holds no comparable pairs; expected an event before another sample's time.")
+    return float(right / pairs)
+
+
+def _risk_sets(event: NDArray[np.bool_], time: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the times of events, the weight of the events at each, and that of all samples still there."""
+    counted = weights > 0
+    event, time, weights = event[counted], time[counted], weights[counted]
+    times, places = np.unique(time[event], return_inverse=True)
+    events: Floats = np.bincount(places, weights=weights[event], minlength=len(times)).astype(np.float64)
+    order = np.argsort(time)
+    behind = np.append(np.cumsum(weights[order][::-1])[::-1], 0.0)
+    return times, events, behind[np.searchsorted(time[order], times)]
+
+
+def _as_rates(event: NDArray[np.bool_], time: Floats, weights: Floats, baseline: Curve) -> tuple[ArrayLike, Importance]:
+    """Return events by exposure, and the exposures: what the baseline expects until each time."""
+    expected = baseline.at(time)
+    # In other data than those of the fit an event may come before all of theirs.
+    expected = np.where(event & (expected == 0), baseline.values[:1].sum(), expected)
+    rates = np.divide(event, expected, out=np.zeros(len(time)), where=expected > 0)
+    return rates, Importance(expected * weights, criterion="survival")
+
+
+def _weights(given: ArrayLike | None, count: int) -> Floats:
+    return np.ones(count) if given is None else check_sample_array(given, "sample_weight", (count,))
