@@ -141,6 +141,36 @@ FAULTS = (
         "std::max(0.0, (root_.lower.allowed + root_.incumbent) / 2 - margin())",
     ),
     Fault(
+        "class shares: a sample adds too little",
+        "engine/objectives/class_shares.cpp",
+        "return std::min(most, own *",
+        "return 0.5 * std::min(most, own *",
+    ),
+    Fault(
+        "class shares: weights of equal rows lost",
+        "engine/objectives/class_shares.cpp",
+        "weighted_ ? nullptr : make",
+        "make",
+    ),
+    Fault(
+        "rates: one end of the range forgotten",
+        "engine/objectives/deviances.cpp",
+        "std::max(of_two(w, y, others, range.low), of_two(w, y, others, range.high))",
+        "of_two(w, y, others, range.low)",
+    ),
+    Fault(
+        "rates: no numbers of 100 bits",
+        "engine/objectives/deviances.cpp",
+        "if (std::is_same_v<Real, DoubleDouble> && !(internal < whole_loss_)) return nullptr;",
+        "return nullptr;",
+    ),
+    Fault(
+        "blocks passed over too early",
+        "engine/objectives/block_scanner.hpp",
+        "before[side] + loss_of_rest(ahead_, side) + lambda < best_[side];",
+        "before[side] + loss_of_rest(here_, side) + lambda < best_[side];",
+    ),
+    Fault(
         "a bound from outside that is one too high",
         "engine/search/knowledge.cpp",
         "std::ceil(count * (1 - wanted_precision))",

@@ -147,8 +147,10 @@ def test_all_terminal_cases_and_bounds_agree_on_larger_data(criterion: str) -> N
     X = rng.integers(0, 40, (150, 3)).astype(np.float64)
     y = np.where(rng.random(150) < 0.2, rng.integers(0, 4, 150), (X[:, 0] > 20) + 2 * (X[:, 1] > 15))
     found = []
-    for terminal, only in itertools.product(("left-right", "depth-two"), (None, *SWITCHES)):
-        on = {name: only in (None, name) for name in SWITCHES}
+    for terminal, only in itertools.product(("left-right", "depth-two", "scalar"), (None, *SWITCHES)):
+        on: dict[str, Any] = {name: only in (None, name) for name in SWITCHES}
+        if terminal == "scalar":  # the plain scan, without blocks
+            terminal, on["kernel"] = "depth-two", "scalar"  # noqa: PLW2901
         search = Search(X, y, task="classification", criterion=criterion, terminal=terminal, max_depth=2, **on)
         assert search.run() == "optimal"
         found.append(search.bounds.upper)

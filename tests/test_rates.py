@@ -133,8 +133,10 @@ def test_all_terminal_cases_and_bounds_agree_on_larger_data(criterion: str, powe
     if criterion != "gamma":
         y *= rng.random(150) < 0.7
     found = []
-    for terminal, only in itertools.product(("left-right", "depth-two"), (None, *SWITCHES)):
-        on = {name: only in (None, name) for name in SWITCHES}
+    for terminal, only in itertools.product(("left-right", "depth-two", "scalar"), (None, *SWITCHES)):
+        on: dict[str, Any] = {name: only in (None, name) for name in SWITCHES}
+        if terminal == "scalar":  # the plain scan, without blocks
+            terminal, on["kernel"] = "depth-two", "scalar"  # noqa: PLW2901
         given = {"power": power} if criterion == "tweedie" else {}
         search = Search(X, y, task="regression", criterion=criterion, terminal=terminal, max_depth=2, **given, **on)
         assert search.run() == "optimal"

@@ -262,7 +262,7 @@ def kaplan_meier(event: NDArray[np.bool_], time: Floats, weights: Floats) -> Cur
     array([0.66666667, 0.33333333])
     """
     times, events, there = _risk_sets(event, time, weights)
-    alive: Floats = np.cumprod(1 - events / there)
+    alive = np.asarray(np.cumprod(1 - events / there), dtype=np.float64)
     return Curve(times, alive, 1.0)
 
 
