@@ -131,8 +131,8 @@ FAULTS = (
     Fault(
         "a median that stops too early",
         "engine/objectives/quantile_walk.hpp",
-        "        while (below_weight_ > error_.quantile * weight_ && previous_[at(place_)] != none) step_down();\n",
-        "        if (below_weight_ > error_.quantile * weight_ && previous_[at(place_)] != none) step_down();\n",
+        "        while (below_weight_ > share && previous_[at(place_)] != none) step_down();\n",
+        "        if (below_weight_ > share && previous_[at(place_)] != none) step_down();\n",
     ),
     Fault(
         "a trace that is ahead of the proof",

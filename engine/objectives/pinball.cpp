@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "common/double_double.hpp"
 #include "objectives/clusters.hpp"
 #include "objectives/cost_tuple.hpp"
 #include "objectives/gaps.hpp"
@@ -39,11 +40,12 @@ struct WeightedTargets {
     // Halfway between two targets if both are best.
     double quantile(std::span<const std::uint32_t> rows) const {
         const std::vector<std::uint32_t> order = sorted(rows);
-        double whole = 0, sum = 0;
-        for (const std::uint32_t row : order) whole += weights[row];
-        const double share = error.quantile * whole;
+        DoubleDouble whole, sum;
+        for (const std::uint32_t row : order) whole = whole + DoubleDouble(weights[row]);
+        // The product with a quantile such as 0.9 is meant to be a whole number where it is nearly one.
+        const DoubleDouble share(static_cast<double>(DoubleDouble(error.quantile) * whole));
         for (std::size_t k = 0; k < order.size(); ++k) {
-            sum += weights[order[k]];
+            sum = sum + DoubleDouble(weights[order[k]]);
             if (sum < share && k + 1 < order.size()) continue;
             if (sum > share || k + 1 == order.size()) return y[order[k]];
             return y[order[k]] + (y[order[k + 1]] - y[order[k]]) / 2;
@@ -60,7 +62,10 @@ struct WeightedTargets {
 class SortedRows {
  public:
     SortedRows(const WeightedTargets& data, std::size_t rows)
-        : data_(data), place_(rows), walk_(data.error) {}
+        : data_(data), place_(rows), walk_(data.error), precise_(data.error) {
+        const auto [light, heavy] = std::minmax_element(data.weights.begin(), data.weights.end());
+        far_apart_ = *heavy > 1e3 * *light;
+    }
 
     void reset(std::span<const std::uint32_t> sorted) {
         targets_.clear();
@@ -71,16 +76,22 @@ class SortedRows {
             weights_.push_back(data_.weights[sorted[k]]);
         }
         walk_.reset(targets_, weights_);
+        precise_.reset(targets_, weights_);
     }
 
-    double whole() { return walk_.whole(); }
+    double whole() { return far_apart_ ? precise_.whole() : walk_.whole(); }
 
     // Computes the losses of all prefixes and suffixes of an order of the rows.
     void walk(std::span<const std::uint32_t> rows) {
         order_.clear();
         for (const std::uint32_t row : rows) order_.push_back(place_[row]);
-        walk_.prefixes(order_, before);
-        walk_.suffixes(order_, behind);
+        if (far_apart_) {
+            precise_.prefixes(order_, before);
+            precise_.suffixes(order_, behind);
+        } else {
+            walk_.prefixes(order_, before);
+            walk_.suffixes(order_, behind);
+        }
     }
 
     std::vector<double> before, behind;
@@ -90,7 +101,9 @@ class SortedRows {
     std::vector<std::uint32_t> place_;  // of every row
     std::vector<double> targets_, weights_;
     std::vector<std::uint32_t> order_;
-    QuantileWalk walk_;
+    QuantileWalk<double> walk_;
+    QuantileWalk<DoubleDouble> precise_;
+    bool far_apart_;
 };
 
 std::vector<std::uint32_t> rows_by(const Subset& subset, std::uint32_t f) {

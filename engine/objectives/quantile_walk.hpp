@@ -10,10 +10,14 @@
 #include <span>
 #include <vector>
 
+#include "common/double_double.hpp"
 #include "objectives/pinball.hpp"
 
 namespace codt {
 
+// `Real` is the type of sums: DoubleDouble where the weights are so far apart that what is left of a heavy
+// sample that was removed, the rounding of its weight, would count beside light ones.
+template <class Real>
 class QuantileWalk {
  public:
     explicit QuantileWalk(const Pinball& error) : error_(error) {}
@@ -59,24 +63,24 @@ class QuantileWalk {
         const auto size = static_cast<std::int32_t>(targets_.size());
         next_.resize(targets_.size());
         previous_.resize(targets_.size());
-        weight_ = sum_ = below_weight_ = below_sum_ = 0;
+        weight_ = sum_ = below_weight_ = below_sum_ = Real(0.0);
         for (std::int32_t i = 0; i < size; ++i) {
             next_[at(i)] = i + 1 < size ? i + 1 : none;
             previous_[at(i)] = i - 1;
-            weight_ += weights_[at(i)];
-            sum_ += weights_[at(i)] * targets_[at(i)];
+            weight_ = weight_ + Real(weights_[at(i)]);
+            sum_ = sum_ + product(i);
         }
         place_ = size > 0 ? 0 : none;
         settle();
     }
 
     void remove(std::int32_t place) {
-        const double weight = weights_[at(place)];
-        weight_ -= weight;
-        sum_ -= weight * targets_[at(place)];
+        const Real weight(weights_[at(place)]);
+        weight_ = weight_ - weight;
+        sum_ = sum_ - product(place);
         if (place < place_) {
-            below_weight_ -= weight;
-            below_sum_ -= weight * targets_[at(place)];
+            below_weight_ = below_weight_ - weight;
+            below_sum_ = below_sum_ - product(place);
         } else if (place == place_) {
             if (next_[at(place)] != none)
                 place_ = next_[at(place)];
@@ -92,11 +96,11 @@ class QuantileWalk {
     // above.
     void settle() {
         if (place_ == none) return;
-        while (below_weight_ > error_.quantile * weight_ && previous_[at(place_)] != none) step_down();
-        while (below_weight_ + weights_[at(place_)] < error_.quantile * weight_ &&
-               next_[at(place_)] != none) {
-            below_weight_ += weights_[at(place_)];
-            below_sum_ += weights_[at(place_)] * targets_[at(place_)];
+        const Real share = Real(error_.quantile) * weight_;
+        while (below_weight_ > share && previous_[at(place_)] != none) step_down();
+        while (below_weight_ + Real(weights_[at(place_)]) < share && next_[at(place_)] != none) {
+            below_weight_ = below_weight_ + Real(weights_[at(place_)]);
+            below_sum_ = below_sum_ + product(place_);
             place_ = next_[at(place_)];
         }
     }
@@ -104,26 +108,29 @@ class QuantileWalk {
     void step_down() {
         place_ = previous_[at(place_)];
         if (place_ == none) return;
-        below_weight_ -= weights_[at(place_)];
-        below_sum_ -= weights_[at(place_)] * targets_[at(place_)];
+        below_weight_ = below_weight_ - Real(weights_[at(place_)]);
+        below_sum_ = below_sum_ - product(place_);
     }
 
     // The weighted sum of the errors, from sums above and below the quantile.
     double loss() const {
         if (place_ == none) return 0;
-        const double y = targets_[at(place_)];
-        const double loss = error_.above * (sum_ - below_sum_ - y * (weight_ - below_weight_)) +
-                            error_.below * (y * below_weight_ - below_sum_);
+        const Real y(targets_[at(place_)]);
+        const auto loss =
+            static_cast<double>(Real(error_.above) * (sum_ - below_sum_ - y * (weight_ - below_weight_)) +
+                                Real(error_.below) * (y * below_weight_ - below_sum_));
         return loss > 0 ? loss : 0;
     }
+
+    Real product(std::int32_t place) const { return Real(weights_[at(place)]) * Real(targets_[at(place)]); }
 
     static std::size_t at(std::int32_t place) { return static_cast<std::size_t>(place); }
 
     Pinball error_;
     std::span<const double> targets_, weights_;
     std::vector<std::int32_t> next_, previous_;
-    double weight_ = 0, sum_ = 0;              // of all that is left
-    double below_weight_ = 0, below_sum_ = 0;  // of what is left below the quantile
+    Real weight_{}, sum_{};              // of all that is left
+    Real below_weight_{}, below_sum_{};  // of what is left below the quantile
     std::int32_t place_ = none;
 };
 
