@@ -222,3 +222,18 @@ def test_bad_uses_are_named() -> None:
         shares_tree("gini").fit(X, y, [1e-6, 1.0, 1e8])
     with pytest.raises(ValueError, match="expected 'misclassification' or 'log_loss' or 'gini' in classification"):
         Search(X, y, task="classification", criterion="absolute_error")
+
+
+@pytest.mark.parametrize(("task", "criterion"), [("classification", "log_loss"), ("regression", "poisson")])
+def test_the_scan_in_blocks_finds_what_the_plain_scan_finds(task: Any, criterion: str) -> None:
+    rng = np.random.default_rng(105)
+    for _ in range(scaled(40)):
+        n = int(rng.integers(30, 120))
+        X = rng.normal(size=(n, 2))
+        y = (rng.random(n) < 0.3 + 0.4 * (np.sin(3 * X[:, 0]) > 0)) * (1 if task == "classification" else 2.0)
+        found = []
+        for kernel in ("scalar", "auto"):
+            search = Search(X, y, task=task, criterion=criterion, max_depth=2, kernel=kernel)
+            assert search.run() == "optimal"
+            found.append(search.bounds.upper)
+        assert found[0] == pytest.approx(found[1], rel=1e-12)
