@@ -14,9 +14,9 @@ SHOWN = ["dfs-blossom", "dfs-contree", "bfs-lb", "lds"]
 def main() -> None:
     X, y = load_wine(return_X_y=True)
     X = X[:, [0, 4, 9]]
-    figure, panels = plt.subplots(1, len(SHOWN), figsize=(12, 3.4), sharex=True, sharey=True, layout="constrained")
+    figure, panels = plt.subplots(2, 2, figsize=(7.5, 5.6), sharex=True, sharey=True, layout="constrained")
     last = 0
-    for axes, strategy in zip(panels, SHOWN, strict=True):
+    for axes, strategy in zip(panels.flat, SHOWN, strict=True):
         # No greedy start and no depth-two solver: one expansion at a time, from nothing.
         search = Search(
             X, y, task="classification", max_depth=3, strategy=strategy, terminal="left-right", greedy_start=False
@@ -32,10 +32,12 @@ def main() -> None:
         last = max(last, search.n_expansions)
         axes.set_xscale("symlog", linthresh=1)
         axes.set_ylim(bottom=0)
+    panels[0, 0].set_xlim(0, last)
+    for axes in panels[-1]:
         axes.set_xlabel("expansions")
-    panels[0].set_xlim(0, last)
-    panels[0].set_ylabel("misclassified samples")
-    handles, labels = panels[0].get_legend_handles_labels()
+    for axes in panels[:, 0]:
+        axes.set_ylabel("misclassified samples")
+    handles, labels = panels[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
     OUTPUT.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(OUTPUT, dpi=130)

@@ -62,7 +62,7 @@ def main() -> None:
     height = {test: position for position, test in enumerate(tests)}
     n_first = sum(feature == 0 for feature, _ in tests)
 
-    figure, panels = plt.subplots(2, 4, figsize=(12, 6.2), sharey=True, layout="constrained")
+    figure, panels = plt.subplots(4, 2, figsize=(7.5, 10), sharey=True, layout="constrained")
     for axes, strategy in zip(panels.flat, SHOWN, strict=True):
         search = search_order(strategy, X, y)
         draw(axes, search, height)
@@ -70,7 +70,7 @@ def main() -> None:
         axes.set_title(f"{strategy}: {search.n_expansions} expansions", fontsize=10)
         axes.set_yticks([n_first / 2, n_first + (len(tests) - n_first) / 2], ["alcohol", "colour\nintensity"])
         axes.tick_params(axis="y", length=0)
-    for axes in panels[1]:
+    for axes in panels[-1]:
         axes.set_xlabel("expansions, in their order")
     figure.supylabel("test at the root: feature and threshold")
     handles, labels = panels[0, 0].get_legend_handles_labels()

@@ -137,8 +137,8 @@ FAULTS = (
     Fault(
         "a trace that is ahead of the proof",
         "engine/search/search.cpp",
-        "std::max(0.0, std::min(root_.lower.allowed, root_.incumbent) - margin())",
-        "std::max(0.0, (root_.lower.allowed + root_.incumbent) / 2 - margin())",
+        "priced_lower = std::min(root_.lower.allowed, root_.incumbent);",
+        "priced_lower = (root_.lower.allowed + root_.incumbent) / 2;",
     ),
     Fault(
         "class shares: a sample adds too little",

@@ -14,6 +14,8 @@ from fuzz.judge import Failure
 #: Sums whose largest and smallest number are further apart than this may be refused.
 LARGEST_RATIO = 1e12
 LARGEST_RANGE = 1e18
+#: Weights of squared errors too: they are rounded to 2^-52 of their sum, which may change the loss by a millionth.
+LARGEST_RATIO_OF_SQUARES = 1e9
 #: Targets may be refused beyond this magnitude, or below this range.
 LARGEST_TARGET = 1e149
 SMALLEST_RANGE = 1e-149
@@ -35,6 +37,8 @@ def may_refuse(data: Data) -> bool:  # noqa: PLR0911 - a reason each
         return True
     repeat = np.ones(len(data.X)) if data.repeat is None else np.array(data.repeat)
     weights, costs = _numbers(data)
+    squares = data.task == "regression" and data.criterion == "squared_error"
+    most = LARGEST_RATIO_OF_SQUARES if squares else LARGEST_RATIO
     for numbers in (weights, costs):
         if numbers is None:
             continue
@@ -44,7 +48,7 @@ def may_refuse(data: Data) -> bool:  # noqa: PLR0911 - a reason each
         with np.errstate(over="ignore"):
             total = float((worst * repeat).sum())
         least = float(numbers[numbers > 0].min())
-        if not np.isfinite(total) or total > LARGEST_RATIO * least or least < 1e-290 or total > 1e290:
+        if not np.isfinite(total) or total > most * least or least < 1e-290 or total > 1e290:
             return True
     if data.task == "classification":
         return False

@@ -1,9 +1,10 @@
-"""A browser; and Hypothesis profiles: no deadlines anywhere, the same examples every time in continuous integration."""
+"""A browser, figures that are closed, and Hypothesis profiles: no deadlines, the same examples every time in CI."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,3 +29,11 @@ def browser() -> Iterator[Any]:
         opened = play.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield opened
         opened.close()
+
+
+@pytest.fixture(autouse=True)
+def closed_figures() -> Iterator[None]:
+    """Close what a test has drawn: Matplotlib keeps figures, and warns when there are many."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

@@ -161,6 +161,9 @@ def test_show_in_every_form(folder: Path) -> None:
         f"EXPLAIN SELECT {model.to_sql()} FROM (SELECT 1 AS 'petal length (cm)', 1 AS 'petal width (cm)')"
     )
     assert run("show", folder / "iris.json", "--as", "svg", "--out", folder / "tree.svg") == (0, "")
+    for form in ("text", "svg", "graphviz"):
+        assert "2.450" in run("show", folder / "iris.json", "--as", form, "--decimals", "3")[1]
+    assert run("show", folder / "iris.json", "--decimals", "-1")[0] == 2
     assert (folder / "tree.svg").read_text().startswith("<svg")
 
 

@@ -356,3 +356,12 @@ def test_the_bundle_is_small_and_names_its_versions() -> None:
     assert len(versions) == 13
     for module, version in versions.items():
         assert f"{module} {version}: Copyright" in bundle
+
+
+def test_decimals_of_thresholds_can_be_chosen() -> None:
+    model, X, y = iris()
+    nodes = data_of(model.to_html(X, y, decimals=3))["trees"][0]["nodes"]
+    assert nodes[0]["side"] == f"≤ {model.tree_.threshold[0]:.3f}"
+    assert nodes[1]["rule"][0].endswith(nodes[0]["side"])
+    with pytest.raises(ValueError, match="decimals=-1"):
+        model.to_html(X, y, decimals=-1)

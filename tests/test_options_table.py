@@ -25,10 +25,10 @@ from codt import (
 from codt.estimators.base import BaseOptimalTree
 from codt.options.counterparts import COUNTERPARTS
 from codt.options.options import (
+    CONSTRUCTOR_OPTIONS,
     ESTIMATOR_OPTIONS,
     OPTIONS,
     RUN_OPTIONS,
-    SEARCH_OPTIONS,
     TERMINALS,
     TIES,
     WATCHING_OPTIONS,
@@ -39,7 +39,7 @@ from tests.support.engine import REGISTRY
 
 ROOT = Path(__file__).parent.parent
 CORE = {row["name"]: row for row in _core.options()}
-TO_CORE = [option for option in (*SEARCH_OPTIONS, *WATCHING_OPTIONS) if option.to_core]
+TO_CORE = [option for option in CONSTRUCTOR_OPTIONS if option.to_core]
 
 #: Parameters of the estimators and the search that are not in the table.
 OWN = {
@@ -60,7 +60,7 @@ OWN = {
 TABLES = {
     OptimalTreeClassifier: ESTIMATOR_OPTIONS,
     OptimalTreeRegressor: ESTIMATOR_OPTIONS,
-    Search: (*SEARCH_OPTIONS, *WATCHING_OPTIONS),
+    Search: CONSTRUCTOR_OPTIONS,
 }
 ESTIMATORS = (OptimalTreeClassifier, OptimalTreeRegressor)
 X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
@@ -185,6 +185,17 @@ def test_signatures_have_the_options_of_the_table_with_their_defaults_and_types(
         assert found[option.name].annotation == annotation(option), option.name
 
 
+@pytest.mark.parametrize("cls", TABLES)
+def test_parameters_are_in_the_order_of_use(cls: Any) -> None:
+    order = names(TABLES[cls])
+    assert order[:2] == ["max_depth", "complexity_cost"]
+    assert order[-4:] == ["clustering_bound", "neighborhood_pruning", "interval_shrinking", "sub_interval_pruning"]
+    assert [name for name in parameters(cls.__init__) if name not in OWN[cls]] == order
+    shown = documented(cls)
+    assert [name for name in shown if name not in OWN[cls]] == order
+    assert shown[-4:] == order[-4:]
+
+
 def test_a_run_has_the_options_of_the_table() -> None:
     found = parameters(Search.run)
     assert {name: entry.default for name, entry in found.items()} == {
@@ -225,7 +236,7 @@ def test_a_class_of_its_own_may_have_further_parameters() -> None:
 @pytest.mark.parametrize("cls", [OptimalTreeClassifierCV, OptimalTreeRegressorCV])
 def test_tuned_estimators_check_and_document_what_they_take(cls: Any) -> None:
     found = parameters(cls.__init__)
-    assert set(found) == set(cls._parameter_constraints) == documented(cls)
+    assert set(found) == set(cls._parameter_constraints) == set(documented(cls))
     assert cls._parameter_constraints["n_jobs"] == list(OPTIONS["n_jobs"].constraints)
     assert found["n_jobs"].annotation == annotation(OPTIONS["n_jobs"])
     assert set(cls._tree().get_params()) >= {"max_depth", "complexity_cost"}
@@ -234,16 +245,16 @@ def test_tuned_estimators_check_and_document_what_they_take(cls: Any) -> None:
 # Documents.
 
 
-def documented(cls: Any) -> set[str]:
-    """The names that the section on parameters of a class has."""
+def documented(cls: Any) -> list[str]:
+    """The names that the section on parameters of a class has, in their order."""
     section = inspect.getdoc(cls).partition("Parameters\n----------\n")[2].partition("\n\n")[0]
     entries = re.findall(r"^(\w[\w, ]*) :", section, re.MULTILINE)
-    return {name for entry in entries for name in entry.split(", ")}
+    return [name for entry in entries for name in entry.split(", ")]
 
 
 @pytest.mark.parametrize("cls", TABLES)
 def test_classes_document_every_parameter(cls: Any) -> None:
-    assert documented(cls) == set(parameters(cls.__init__))
+    assert sorted(documented(cls)) == sorted(parameters(cls.__init__))
     text = inspect.getdoc(cls)
     for option in TABLES[cls]:
         assert text.count(f"\n{option.name} : {option.type}, default={option.default!r}\n    ") == 1

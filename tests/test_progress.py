@@ -65,16 +65,16 @@ def test_verbose_stays_quiet_in_a_log_file_but_for_the_summary() -> None:
     assert line.startswith("[OptimalTreeClassifier] time-limit: objective")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="uses a Unix pseudo-terminal")
-def test_verbose_shows_a_live_line_in_a_terminal() -> None:
+def in_a_terminal(script: str, enough: str | None = None) -> str:
+    """What a script shows in a terminal; it is ended as soon as it has shown `enough`."""
     import pty
 
     leader, follower = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "160"}
-    child = subprocess.Popen([sys.executable, "-c", VERBOSE_SCRIPT], stdout=follower, stderr=follower, env=environment)
+    child = subprocess.Popen([sys.executable, "-c", script], stdout=follower, stderr=follower, env=environment)
     os.close(follower)
     shown = b""
-    while True:
+    while enough is None or enough.encode() not in shown:
         try:
             piece = os.read(leader, 65536)
         except OSError:
@@ -82,11 +82,26 @@ def test_verbose_shows_a_live_line_in_a_terminal() -> None:
         if not piece:
             break
         shown += piece
+    if enough is not None:
+        child.kill()
     os.close(leader)
-    assert child.wait() == 0
-    text = shown.decode(errors="replace")
+    assert child.wait() == (0 if enough is None else -9)
+    return shown.decode(errors="replace")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="uses a Unix pseudo-terminal")
+def test_verbose_shows_a_live_line_in_a_terminal() -> None:
+    text = in_a_terminal(VERBOSE_SCRIPT)
     for word in ("objective", "lower bound", "gap", "expansions/s", "MB"):
         assert word in text
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="uses a Unix pseudo-terminal")
+def test_a_cross_validation_tells_what_it_does_without_being_asked() -> None:
+    script = "from codt import *; from sklearn.datasets import load_digits; OptimalTreeClassifierCV().fit(*load_digits("
+    text = in_a_terminal(f"{script}return_X_y=True))", enough=" of 5, depth 3, complexity cost")
+    assert re.search(r"\d s  \d+ searches done  all samples, depth \d, complexity cost", text)
+    assert re.search(r"\d s  \d+ searches done  fold \d of 5, depth \d, complexity cost", text)
 
 
 def test_verbose_keeps_one_line_of_a_notebook_up_to_date(

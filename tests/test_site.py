@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from tests.test_docs import run_script
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-PAGES = sorted(DOCS.glob("*.md"))
+PAGES = sorted(DOCS.rglob("*.md"))
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 WITH_PYTHON = [page for page in PAGES if BLOCK.search(page.read_text(encoding="utf-8"))]
 
@@ -40,9 +41,9 @@ def test_every_picture_is_there_and_drawn_by_an_example() -> None:
 
 
 def test_the_reference_has_everything_that_is_public() -> None:
-    reference = (DOCS / "api.md").read_text(encoding="utf-8")
-    described = set(re.findall(r"^\.\. auto\w+:: codt\.(\w+)$", reference, re.MULTILINE))
-    assert described == {name for name in codt.__all__ if name != "__version__"}
+    reference = "".join(page.read_text(encoding="utf-8") for page in (DOCS / "api").glob("*.md"))
+    described = re.findall(r"^\.\. auto\w+:: codt\.(\w+)$", reference, re.MULTILINE)
+    assert sorted(described) == sorted(name for name in codt.__all__ if name != "__version__")
 
 
 def test_the_guide_names_every_strategy_and_limit() -> None:
@@ -50,21 +51,63 @@ def test_the_guide_names_every_strategy_and_limit() -> None:
     assert [name for name in codt.strategies() if f"`{name}`" not in strategies] == []
     limits = (DOCS / "limits.md").read_text(encoding="utf-8")
     names = ("time_limit", "gap_limit", "max_expansions", "memory_limit", "callback", "on_interrupt", "n_jobs")
-    assert [name for name in (*names, "warm_start", "initial_tree") if name not in limits] == []
+    assert [name for name in (*names, "warm_start", "initial_tree", "ConvergenceWarning") if name not in limits] == []
+    weights = (DOCS / "weights.md").read_text(encoding="utf-8")
+    names = ("sample_weight", "class_weight", "cost_matrix", "sample_costs")
+    assert [name for name in names if f"{name}=" not in weights] == []
 
 
-def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
-    for library in ("sphinx", "furo", "myst_parser"):
+def test_the_guide_is_in_the_order_of_use() -> None:
+    groups = re.findall(
+        r":caption: (.*?)\n.*?\n\n(.*?)\n```", (DOCS / "index.md").read_text(encoding="utf-8"), re.DOTALL
+    )
+    assert [caption for caption, _ in groups] == ["User guide", "Reference", "For researchers", "For developers"]
+    guide = groups[0][1].split()
+    order = ("quickstart", "tuning", "limits", "weights", "tables", "showing", "coming-from-sklearn", "questions")
+    assert [page for page in guide if page in order] == list(order)
+    questions = (DOCS / "questions.md").read_text(encoding="utf-8")
+    assert len(re.findall(r"^## .*\?", questions, re.MULTILINE)) >= 12
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built without a warning."""
+    for library in ("sphinx", "furo", "myst_parser", "typer"):
         pytest.importorskip(library)
+    folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
     done = subprocess.run(
-        [*command, "-d", str(tmp_path / "doctrees"), str(DOCS), str(tmp_path / "site")],
+        [*command, "-d", str(folder / "doctrees"), str(DOCS), str(folder / "site")],
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    reference = (tmp_path / "site" / "api.html").read_text(encoding="utf-8")
-    assert "gap_limit" in reference  # the options are written into the docstrings when the package is imported
-    assert "{options}" not in reference
-    assert "{parameters}" not in reference
+    return folder / "site"
+
+
+def test_docstrings_and_help_are_in_the_reference(site: Path) -> None:
+    reference = {page.stem: page.read_text(encoding="utf-8") for page in (site / "api").glob("*.html")}
+    assert "gap_limit" in reference["estimators"]  # written into the docstrings when the package is imported
+    assert not [name for name, text in reference.items() if "{options}" in text or "{parameters}" in text]
+    # So is the help of the commands, when the site is built.
+    assert "--gap-limit" in reference["command-line"]
+    assert "codt explain model.json data.csv --target y" in reference["command-line"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1600])
+def test_figures_can_be_read_in_every_window(site: Path, browser: Any, width: int, scheme: str) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page = context.new_page()
+    seen = 0
+    for source in PAGES:
+        page.goto((site / source.relative_to(DOCS).with_suffix(".html")).as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") == width, source
+        for image in page.locator("article img").all():
+            seen += 1
+            # They are drawn in dark colours on white, and letters of ten points should stay letters.
+            assert image.evaluate("image => getComputedStyle(image).backgroundColor") == "rgb(255, 255, 255)"
+            assert image.bounding_box()["width"] > 450, source
+    assert seen >= 15
+    context.close()

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -56,9 +57,9 @@ PAPERS = {"bfs-small-lb": 0.5, "dfs-blossom": 1.0, "lds-mid": 2.0, "and-or": 3.0
 TERMINALS = {"depth-two": 0.7, "left-right": 1.0, "leaf": 3.0}
 
 
-def fill(root: Path, name: str, seconds: dict[str, float], *, unfinished: tuple[str, ...] = ()) -> Store:
-    """Write results of a quick study in which each label takes its time, more on every further data set."""
-    description = find(name, quick=True)
+def fill(root: Path, study: str | Description, seconds: dict[str, float], *, unfinished: tuple[str, ...] = ()) -> Store:
+    """Write results of a (quick) study in which each label takes its time, more on every further data set."""
+    description = find(study, quick=True) if isinstance(study, str) else study
     store = open_store(description, root)
     for cell in cells(description):
         label = description.label(cell.method, cell.strategy, cell.terminal)
@@ -313,6 +314,64 @@ def test_the_report_holds_every_figure_and_table(page: Path) -> None:
         assert len(list(csv.DictReader(file))) == len(CLAIMS)
 
 
+def headings(page: Path) -> list[str]:
+    return re.findall(r'<h2 id="(.*?)">', page.read_text(encoding="utf-8"))
+
+
+def test_a_report_of_the_papers_studies_starts_with_all_statements(page: Path) -> None:
+    found = ["statements", "depth-two-scaling-quick", "profiles-quick", "strategies-runtime-quick"]
+    assert headings(page) == found
+    text = page.read_text(encoding="utf-8")
+    told = re.search(r'<span id="counts">(\d+) confirmed, (\d+) not confirmed, (\d+) without data<', text)
+    assert told is not None
+    assert sum(map(int, told.groups())) == len(CLAIMS)
+    assert '<details class="wide" open>' not in text
+
+
+def own_study(name: str = "mine", **changes: Any) -> Description:
+    """A study of the user's own: the strategies of a study of the paper, on other data."""
+    return replace(
+        find("strategies-runtime", quick=True), name=name, title="My own data", datasets=("wilt",), **changes
+    )
+
+
+def test_a_report_of_ones_own_study_has_nothing_else(tmp_path: Path) -> None:
+    fill(tmp_path, own_study(), PAPERS)
+    page = write_report(tmp_path, tmp_path / "report")
+    text = page.read_text(encoding="utf-8")
+    assert headings(page) == ["mine"]
+    assert {"mine-runtime", "mine-losses"} <= {path.stem for path in (tmp_path / "report").glob("*/*.*")}
+    assert 'id="mine-runtime"' in text
+    assert text.count("<details") == text.count('<details class="wide" open>') >= 3
+    assert not re.search("paper|Search Strategies for Optimal|statement|confirmed|<nav", text.partition("</style>")[2])
+    assert not (tmp_path / "report" / "tables" / "claims.csv").exists()
+
+
+def test_ones_own_results_come_before_what_they_say_about_the_paper(tmp_path: Path) -> None:
+    fill(tmp_path, own_study("zzz"), PAPERS)
+    fill(tmp_path, "strategies-runtime", PAPERS)
+    page = write_report(tmp_path, tmp_path / "report")
+    text = page.read_text(encoding="utf-8")
+    assert headings(page) == ["zzz", "statements", "strategies-runtime-quick"]
+    with (tmp_path / "report" / "tables" / "claims.csv").open(encoding="utf-8") as file:
+        told = list(csv.DictReader(file))
+    assert {row["study"] for row in told} == {"strategies-runtime"}
+    assert NO_DATA not in {row["outcome"] for row in told}
+    assert text.count('class="outcome') == len(told) > 0
+    assert "without data" not in text
+
+
+def test_a_name_of_the_papers_does_not_make_a_study_the_papers(tmp_path: Path) -> None:
+    # Other data, but the strategies that the statements are about: they are judged, after the results.
+    fill(tmp_path / "same", own_study("strategies-runtime"), PAPERS)
+    page = write_report(tmp_path / "same", tmp_path / "same" / "report")
+    assert headings(page) == ["strategies-runtime", "statements"]
+    # Other strategies: the statements are not about them.
+    fill(tmp_path / "other", own_study("strategies-runtime", strategies=("bfs-small-lb", "lds-mid")), PAPERS)
+    page = write_report(tmp_path / "other", tmp_path / "other" / "report")
+    assert headings(page) == ["strategies-runtime"]
+
+
 @pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="browsers are not built for sanitizers")
 def test_the_report_in_a_browser(page: Path, tmp_path: Path) -> None:
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -345,3 +404,15 @@ def test_the_report_in_a_browser(page: Path, tmp_path: Path) -> None:
     assert images >= 8
     assert links >= 3
     assert title[1] == f"{images} images, {images} drawn, {len(CLAIMS)} statements, {links} of {links} links"
+
+
+@pytest.mark.parametrize("width", [390, 1600])
+def test_nothing_is_wider_than_the_window(width: int, browser: Any, tmp_path: Path) -> None:
+    fill(tmp_path, own_study(profiles=True), PAPERS)
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(write_report(tmp_path, tmp_path / "report").as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    # A figure that is scaled down to a phone cannot be read: it is scrolled instead.
+    scales = page.evaluate("[...document.images].map(i => i.getBoundingClientRect().width / i.naturalWidth)")
+    assert min(scales) > 0.95
+    page.close()

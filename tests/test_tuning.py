@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -22,10 +23,13 @@ from codt import (
     OptimalTreeClassifierCV,
     OptimalTreeRegressor,
     OptimalTreeRegressorCV,
+    from_json,
     optimal_path,
     plot_path,
+    tree_svg,
     verify,
 )
+from codt.pictures.notebook import fitted_html
 from codt.search.proof import KnownBound
 from codt.tuning.path import PathSolver, SizeBounds, _from_the_ends
 from tests.support.instances import TASKS, random_instance, scaled
@@ -285,10 +289,99 @@ def test_estimators_of_another_kind_are_refused() -> None:
         plot_path(OptimalTreeClassifierCV())
     with pytest.raises(TypeError, match=r"path=OptimalTreeClassifier\(\): expected a fitted"):
         plot_path(OptimalTreeClassifier())  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match=r"max_depths=2: expected several numbers, for example \[2\]"):
-        optimal_path(OptimalTreeClassifier(), X, y, max_depths=2)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"max_depths=2.5: expected several numbers, for example \[2.5\]"):
+        optimal_path(OptimalTreeClassifier(), X, y, max_depths=2.5)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"complexity_costs=0\.1: expected several numbers"):
         optimal_path(OptimalTreeClassifier(), X, y, complexity_costs=0.1)  # type: ignore[arg-type]
+
+
+# --- what a plain estimator has, too
+
+
+def test_a_cross_validation_has_what_the_chosen_tree_has() -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    labels = np.array(["one", "two", "three"])[y]
+    for make, target in ((OptimalTreeClassifierCV, labels), (OptimalTreeRegressorCV, X.iloc[:, 0] * 1.0)):
+        model: Any = make(max_depths=2, complexity_costs=[0.0, 0.01]).fit(X, target)
+        best = model.best_estimator_
+        for name, value in vars(best).items():
+            if name.endswith("_"):
+                assert getattr(model, name) is value, name
+        for name in ("to_json", "to_sql", "to_python", "to_graphviz", "export_text", "get_depth", "get_n_leaves"):
+            assert getattr(model, name)() == getattr(best, name)(), name
+        assert (model.to_sklearn().tree_.threshold == best.to_sklearn().tree_.threshold).all()
+        assert (model.predict(X) == best.predict(X)).all()
+        assert (model.decision_path(X) != best.decision_path(X)).nnz == 0
+        assert (model.feature_importances_ == best.feature_importances_).all()
+        assert verify(model, X, target).ok
+        assert "<svg" in tree_svg(model)
+        assert model.to_html(X, target) == best.to_html(X, target)
+        assert from_json(model.to_json()).tree_ == model.tree_
+        shown = model._repr_html_()
+        assert fitted_html(best) in shown
+        assert shown.count("<tr") == 1 + len(model.path_)
+        assert shown.count("background:#e3eefc") == 1
+    classifier = OptimalTreeClassifierCV(max_depths=1).fit(X, labels)
+    assert classifier.n_classes_ == 3
+    assert np.exp(classifier.predict_log_proba(X)) == pytest.approx(classifier.predict_proba(X))
+    assert OptimalTreeClassifierCV()._repr_html_().count("<svg") == 0
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_weight_of_two_is_a_repeated_row(task: Any) -> None:
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(60, 3))
+    y = (X[:, 0] + rng.normal(size=60) > 0).astype(int) if task == "classification" else np.round(X[:, 0] * 8)
+    weights = rng.integers(1, 4, 60)
+    make = OptimalTreeClassifierCV if task == "classification" else OptimalTreeRegressorCV
+    options: dict[str, Any] = {"max_depths": 2, "complexity_costs": [0.0, 0.02, 0.1]}
+    fold = np.arange(60) % 3
+    repeated = np.repeat(np.arange(60), weights)
+
+    def folds(of: NDArray[np.intp]) -> list[tuple[Any, Any]]:
+        return [(np.flatnonzero(of != k), np.flatnonzero(of == k)) for k in range(3)]
+
+    weighted: Any = make(**options, cv=folds(fold)).fit(X, y, weights)
+    plain: Any = make(**options, cv=folds(fold[repeated])).fit(X[repeated], y[repeated])
+    assert weighted.loss_ == pytest.approx(plain.loss_)
+    assert weighted.cv_results_["mean_test_score"] == pytest.approx(plain.cv_results_["mean_test_score"])
+    # A function gets no weights, and neither does a score that takes none.
+    unweighted: Any = make(**options, cv=folds(fold), scoring=lambda model, X, y: len(X)).fit(X, y, weights)
+    assert unweighted.best_score_ == 20
+    assert (
+        make(**options, scoring="neg_max_error" if task == "regression" else "accuracy").fit(X, y, weights).loss_ >= 0
+    )
+    with pytest.raises(ValueError, match="sample_weight"):
+        make(**options).fit(X, y, weights[:5])
+
+
+def test_a_limit_on_the_time_is_one_for_all_searches_and_warns_once() -> None:
+    rng = np.random.default_rng(6)
+    X, y = rng.normal(size=(400, 8)), rng.integers(0, 2, 400)
+    tree = OptimalTreeClassifier(time_limit=1000)
+    with pytest.warns(ConvergenceWarning, match=r"stopped by its limits in \d+ of \d+ cases") as seen:
+        model = OptimalTreeClassifierCV(tree, max_depths=[1, 5], time_limit=0.5, cv=3).fit(X, y)
+    assert len(seen) == 1
+    assert seen[0].filename == __file__
+    assert {point.estimator.status_ for point in model.path_ if point.max_depth == 5} == {"time-limit"}
+    # Nothing of the supervision stays in the estimators.
+    assert {point.estimator.time_limit for point in model.path_} == {1000}
+    assert {point.estimator.callback for point in model.path_} == {None}
+    with pytest.warns(ConvergenceWarning, match="of 2 cases"):
+        optimal_path(OptimalTreeClassifier(max_expansions=1), X, y, max_depths=[4, 5], complexity_costs=[0.0])
+
+
+def test_a_summary_is_printed_if_wanted(capsys: pytest.CaptureFixture[str]) -> None:
+    X, y = load_iris(return_X_y=True)
+    options: dict[str, Any] = {"max_depths": [1, 2], "complexity_costs": [0.0]}
+    OptimalTreeClassifierCV(**options, verbose=0).fit(X, y)
+    OptimalTreeClassifierCV(**options).fit(X, y)
+    assert capsys.readouterr().out == ""
+    OptimalTreeClassifierCV(**options, verbose=1).fit(X, y)
+    assert re.fullmatch(
+        r"\[OptimalTreeClassifierCV\] 2 settings, 12 searches: depth 2, complexity cost 0, score 0\.\d+, 3 leaves\n",
+        capsys.readouterr().out,
+    )
 
 
 # --- the picture

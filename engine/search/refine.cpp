@@ -59,17 +59,18 @@ void Search::set_objective(std::shared_ptr<const Objective> objective) {
         settings_.whole = objective_->integral() && settings_.tolerance == 0;
         if (options_.ties != Ties::any && !prices_wait()) {
             const double most_splits = root_.budget.most_leaves(root_.subset.size()) - 1;
-            settings_.ties =
-                TiePrice::of(most_splits, root_.leaf_loss + (settings_.lambda + 1) * most_splits,
-                             settings_.whole, settings_.tolerance);
+            settings_.ties = TiePrice::of(most_splits, root_.leaf_loss + (settings_.lambda + 1) * most_splits,
+                                          settings_.whole, settings_.tolerance + objective_->distortion());
             settings_.lambda += settings_.ties.per_split;
             settings_.whole = settings_.whole && settings_.ties.exact;
         }
         // A split that misses the least decrease only because numbers were rounded is allowed.
         const double decrease = std::min(options_.rules.min_decrease / objective_->unit(), beyond_all_losses);
         settings_.rules = options_.rules;
+        const double rounding = 2 * objective_->distortion();
         settings_.rules.min_decrease =
-            decrease - std::clamp(2 * objective_->distortion(), 1e-12 * decrease, 1e-9 * decrease);
+            doubt_settled_ ? decrease + rounding + 2 * settings_.tolerance + settings_.ties.most
+                           : decrease - std::clamp(rounding, 1e-12 * decrease, 1e-9 * decrease);
         settings_.bounds = options_.bounds;
     }
     tolerance_ = (2 * margin() + (settings_.ties.exact ? 0 : settings_.ties.most)) * objective_->unit();
@@ -118,18 +119,31 @@ std::shared_ptr<const Objective> Search::better_numbers() {
     return other;
 }
 
+// What a search that has ended is to begin again with: better numbers; or the same, if the splits that it
+// allowed in doubt turned out to save too little. Trees without such splits were not looked for, as long as
+// these seemed better, so only splits that certainly save enough are allowed then.
+std::shared_ptr<const Objective> Search::next_attempt() {
+    if (auto better = better_numbers()) return better;
+    if (doubt_settled_ || options_.rules.min_decrease <= 0 || tells_apart(root_.incumbent)) return nullptr;
+    if (real_incumbent().objective <= incumbent_objective() * objective_->unit() + tolerance_) return nullptr;
+    doubt_settled_ = true;
+    return objective_;
+}
+
 // Starts again with other numbers, if the search has ended and they are needed. None of its threads is
 // working, but other threads may read from it or offer trees and bounds.
 bool Search::refine() {
     const Lock lock(mutex_);
     if (status_ != RunStatus::optimal || !next_objective_) return false;
-    restart(std::exchange(next_objective_, nullptr), real_incumbent().solution);
+    const Solution best = lost_proven_tree() ? proven_tree_ : real_incumbent().solution;
+    restart(std::exchange(next_objective_, nullptr), best);
     return true;
 }
 
 // Starts again with other numbers or prices, and with a tree as incumbent.
-void Search::restart(std::shared_ptr<const Objective> objective, Solution best) {
+void Search::restart(std::shared_ptr<const Objective> objective, const Solution& tree) {
     failed_ = true;  // until it is done
+    const Solution best = spelled_out(read_out(tree, *data_, *objective_, settings_));
     const std::uint64_t expansions = root_.expansions;
     for (const auto& worker : workers_) earlier_counters_.add(worker->depth_two.counters());
     workers_.clear();

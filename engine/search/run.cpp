@@ -115,6 +115,8 @@ void Search::run_terminal_root(StopCondition& stop) {
     StopCondition moment(0.03, {});  // a stop should be noticed at once
     if (!solved) start_greedy(&moment);
     const Lock lock(mutex_);
+    // The greedy tree may lose no more than was known to be unavoidable.
+    if (root_.lower.allowed >= root_.incumbent - settings_.tolerance) root_.complete = true;
     end_run(status);
 }
 

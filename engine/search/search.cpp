@@ -118,6 +118,10 @@ FlatTree Search::tree() const {
             solution = real_incumbent().solution;
             upper = real_incumbent().objective;
         }
+        if (lost_proven_tree()) {
+            solution = proven_tree_;
+            upper = upper_bound_;
+        }
         // Internal sums carry rounding errors proportional to the loss of a single leaf.
         slack = (1e-8 * root_.leaf_loss + 2 * margin()) * objective_->unit();
     }
@@ -138,7 +142,7 @@ bool Search::terminal_root() const {
 void Search::add_trace_point() {
     close_by_outside_bound();
     if (root_.complete && !settled_) {
-        next_objective_ = better_numbers();
+        next_objective_ = next_attempt();
         settled_ = true;
     }
     const bool ended = root_.complete && !next_objective_;
@@ -150,9 +154,9 @@ void Search::add_trace_point() {
     double lower = std::max(0.0, settings_.ties.removed_from_bound(priced_lower) - margin()) * unit;
     lower = std::max(lower, outside_bound().lower);
     if (!tells_apart(root_.incumbent))
-        upper = proven || options_.rules.min_decrease > 0 ? real_incumbent().objective
-                                                          : upper + margin() * unit;
-    upper = std::min(upper, upper_bound_.load());
+        upper =
+            proven || options_.rules.min_decrease > 0 ? real_incumbent().objective : upper + margin() * unit;
+    upper = sizes_ ? upper_bound_.load() : std::min(upper, upper_bound_.load());
     // Rounding, here, in another search or in other numbers, may make a tree seem better than was proven
     // possible.
     if (upper < lower_bound_ && upper >= (1 - wanted_precision) * lower_bound_) upper = lower_bound_;
@@ -163,7 +167,7 @@ void Search::add_trace_point() {
     upper_bound_ = upper;
     lower_bound_ = lower;
     expansions_ = root_.expansions;
-    complete_ = ended && !prices_wait();
+    complete_ = ended && !prices_wait() && !lost_proven_tree();
     if (!trace_.empty() && trace_.back().lower == lower && trace_.back().upper == upper) return;
     trace_.push_back({elapsed(), root_.expansions, lower, upper});
 }

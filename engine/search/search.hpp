@@ -192,14 +192,16 @@ class Search {
     bool tells_apart(double objective) const;
     const KeptTree& real_incumbent() const;
     std::shared_ptr<const Objective> better_numbers();
+    std::shared_ptr<const Objective> next_attempt();
     bool refine();
-    void restart(std::shared_ptr<const Objective> objective, Solution best);
+    void restart(std::shared_ptr<const Objective> objective, const Solution& tree);
 
     // ties.cpp
     double incumbent_objective() const;
     bool objective_proven() const;
     bool prices_wait() const;
     bool seek_smaller();
+    bool lost_proven_tree() const;
     bool ties_took_enough() const;
 
     // knowledge.cpp
@@ -275,11 +277,13 @@ class Search {
     bool settled_ = false;
     std::shared_ptr<const Objective> next_objective_;
     double ceiling_ = std::numeric_limits<double>::infinity();  // see better_numbers
+    bool doubt_settled_ = false;                                // see next_attempt
     mutable KeptTree real_;                                     // see real_incumbent
     mutable Solution real_of_;
     // ties.cpp
     bool sizes_ = false;   // the objective was proven without prices, now the size is
     bool proven_ = false;  // the objective, if not the size
+    Solution proven_tree_;
     mutable std::size_t counted_splits_ = 0;
     mutable Solution counted_of_;
     // What the search has done, in samples visited, and what it had done when the objective was proven.

@@ -5,6 +5,7 @@
 // subtree before they find a better one. They prove the objective without prices first, and then start again
 // with prices and with their tree as incumbent.
 #include <algorithm>
+#include <cmath>
 
 #include "search/search.hpp"
 #include "tree/stumps.hpp"
@@ -29,7 +30,8 @@ double Search::incumbent_objective() const {
     return settings_.ties.removed_from(root_.incumbent, [this] {
         if (counted_of_ != root_.solution) {
             counted_of_ = root_.solution;
-            counted_splits_ = count_splits(*root_.solution, *data_, root_.subset.samples(), *objective_, settings_);
+            counted_splits_ =
+                count_splits(*root_.solution, *data_, root_.subset.samples(), *objective_, settings_);
         }
         return counted_splits_;
     });
@@ -48,8 +50,19 @@ bool Search::seek_smaller() {
     const Lock lock(mutex_);
     if (!prices_wait() || !proven_) return false;
     sizes_ = true;
-    restart(objective_, root_.solution);
+    proven_tree_ = spelled_out(read_out(real_incumbent().solution, *data_, *objective_, settings_));
+    restart(objective_, proven_tree_);
     return true;
+}
+
+// Whether the incumbent is a tree that only seems as good as the one whose objective was proven, or seems
+// better, because the numbers or the least decrease do not tell the two apart. Better numbers may still
+// (refine.cpp); until then, and if there are none, the proven tree counts.
+bool Search::lost_proven_tree() const {
+    if (!sizes_) return false;
+    const double objective = tells_apart(root_.incumbent) ? incumbent_objective() * objective_->unit()
+                                                          : real_incumbent().objective;
+    return std::abs(objective - upper_bound_) > wanted_precision * upper_bound_;
 }
 
 // Whether a smaller tree is wanted, but the objective is proven first.

@@ -96,6 +96,16 @@ FlatTree read_out(const Solution& solution, const Dataset& data, const Objective
     return std::move(reader.tree);
 }
 
+Solution spelled_out(const FlatTree& tree) {
+    // Children come after their parents.
+    std::vector<Solution> built(tree.split.size(), leaf_solution());
+    for (std::size_t i = built.size(); i-- > 0;)
+        if (const std::optional<Split>& test = tree.split[i])
+            built[i] = split_solution(*test, built[static_cast<std::size_t>(tree.left[i])],
+                                      built[static_cast<std::size_t>(tree.right[i])]);
+    return built[0];
+}
+
 KeptTree without_idle_splits(const FlatTree& tree, double penalty, double decrease) {
     // Children come after their parents.
     std::vector<KeptTree> kept(tree.split.size());

@@ -31,6 +31,9 @@ struct FlatTree {
 FlatTree read_out(const Solution& solution, const Dataset& data, const Objective& objective,
                   const SearchSettings& settings);
 
+// The tree with its bottoms spelled out, which are other trees under other numbers or penalties.
+Solution spelled_out(const FlatTree& tree);
+
 // A tree without the splits that do not lower the objective by at least `decrease`, and its objective, all
 // from reported losses.
 struct KeptTree {

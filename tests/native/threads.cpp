@@ -1,6 +1,6 @@
-// Many short searches on several threads, stopped at various moments; meanwhile others read them, and bring trees and
-// bounds. Run under ThreadSanitizer, which ends the program at the first race; the objectives are compared with those of
-// one thread.
+// Many short searches on several threads, stopped at various moments; meanwhile others read them, and bring
+// trees and bounds. Run under ThreadSanitizer, which ends the program at the first race; the objectives are
+// compared with those of one thread.
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -37,8 +37,9 @@ Problem make_problem(bool classes, bool far, std::uint32_t rows, std::uint32_t f
 }
 
 std::unique_ptr<Search> make_search(const Problem& problem, const std::string& strategy, std::uint32_t depth,
-                                    Terminal terminal) {
+                                    Terminal terminal, Ties ties) {
     SearchOptions options;
+    options.ties = ties;
     options.rules.budget.depth = depth;
     options.strategy = strategy_named(strategy);
     options.depth_two_strategy = strategy_named("dfs-blossom");
@@ -111,10 +112,13 @@ int main() {
                     const Problem problem =
                         make_problem(name == "classes", name == "far numbers", rows, 3, random);
                     StopCondition never;
-                    const auto alone = make_search(problem, strategy, depth, terminal);
+                    const auto alone = make_search(problem, strategy, depth, terminal, Ties::any);
                     expect(alone->run(never, {}) == RunStatus::optimal, "one thread ends");
                     for (const bool knowing : {false, true}) {
-                        share(*make_search(problem, strategy, depth, terminal), *alone, knowing, random);
+                        // Every other pair looks for the smallest tree as well.
+                        const Ties ties = searches % 4 < 2 ? Ties::any : Ties::smaller;
+                        share(*make_search(problem, strategy, depth, terminal, ties), *alone, knowing,
+                              random);
                         ++searches;
                     }
                 }

@@ -230,7 +230,9 @@ def random_decrease(rng: np.random.Generator, instance: WeightedInstance) -> flo
         return 1.0
     after = sum((instance.leaf_loss(side) for side in sides), Fraction(instance.penalty))
     saved = max(0.0, float(instance.leaf_loss(rows) - after))
-    return saved if instance.counts_whole else saved * float(rng.choice([1 - 1e-6, 1 + 1e-6]))
+    if instance.counts_whole:
+        return saved
+    return max(0.0, saved + float(rng.choice([-1, 1])) * max(1e-6 * saved, 4 * float(instance.slack)))
 
 
 def optimal_objective(instance: WeightedInstance) -> Fraction:

@@ -73,6 +73,10 @@ def show(
     model: Model,
     out: Out = None,
     form: Annotated[Form, typer.Option("--as", help="What to show the tree as.")] = Form.text,
+    decimals: Annotated[
+        int | None,
+        typer.Option(min=0, help="Decimals of thresholds and numbers; as many as needed by default, and in code."),
+    ] = None,
 ) -> None:
     """Show the tree of a model.
 
@@ -80,16 +84,18 @@ def show(
     """
     fitted = read_model(model)
     try:
-        write_text(out, _shown(fitted, form))
+        write_text(out, _shown(fitted, form, decimals))
     except (ValueError, TypeError) as error:
         raise typer.BadParameter(str(error)) from error
 
 
-def _shown(fitted: Any, form: Form) -> str:
+def _shown(fitted: Any, form: Form, decimals: int | None) -> str:
     if form is Form.text:
-        return f"{fitted.export_text()}\n\n{fitted._summary()}"
+        return f"{fitted.export_text(decimals=decimals)}\n\n{fitted._summary()}"
     if form is Form.svg:
-        return tree_svg(fitted)
+        return tree_svg(fitted, decimals=decimals)
+    if form is Form.graphviz:
+        return str(fitted.to_graphviz(decimals=decimals))
     return str(getattr(fitted, f"to_{form.value}")())
 
 

@@ -9,13 +9,12 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import validate_data
 
+from codt.estimators.fitted import FittedTree, forget_fit
 from codt.estimators.outcome import Outcome, leaf_outcome
-from codt.estimators.presentation import PresentationMixin
-from codt.input_checks.arrays import Floats, check_features
+from codt.input_checks.arrays import check_features
 from codt.options.counterparts import unknown_parameter
 from codt.options.limits import count_threads, seconds_allowed
 from codt.options.options import ESTIMATOR_OPTIONS, SEARCH_OPTIONS, Task, check_options, constraints
@@ -25,39 +24,13 @@ from codt.search.progress import Progress, Watcher, live_line
 from codt.search.proof import KnownBound, gap_in_words
 from codt.search.search import Search
 from codt.strategy.strategy import Strategy
-from codt.tree.measures import decision_path, feature_importances
-from codt.tree.tree import Tree
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-def forget_fit(estimator: BaseEstimator) -> None:
-    """Remove the attributes that an earlier fit has set."""
-    for name in [name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")]:
-        delattr(estimator, name)
-
-
-class FittedTree(PresentationMixin, BaseEstimator):
-    """The attributes that a fit sets."""
-
-    tree_: Tree
-    loss_: float
-    classes_: NDArray[Any]
-    objective_: float
-    penalty_: float
-    lower_bound_: float
-    gap_: float
-    status_: str
-    smallest_: bool
-    n_expansions_: int
-    trace_: Floats
-    search_stats_: dict[str, int]
-    n_features_in_: int
-
-
 # A dataclass, so that every parameter is written once: the constructor and its signature, which scikit-learn and type
-# checkers read, are made from the fields. Fitted attributes are declared above, where they are no fields.
+# checkers read, are made from the fields. Fitted attributes are declared in FittedTree, where they are no fields.
 @dataclass(kw_only=True, eq=False, repr=False)
 class BaseOptimalTree(FittedTree):
     """Parameters, fitting and reporting for both tasks."""
@@ -67,30 +40,30 @@ class BaseOptimalTree(FittedTree):
 
     max_depth: int = 3
     complexity_cost: float = 0.0
+    max_leaf_nodes: int | None = None
     min_samples_leaf: float = 1
     min_weight_fraction_leaf: float = 0.0
-    max_leaf_nodes: int | None = None
     min_loss_decrease: float = 0.0
     ties: str = "smaller"
+    time_limit: float | None = None
+    gap_limit: float = 0.0
+    max_expansions: int | None = None
+    n_jobs: int | None = 1
+    memory_limit: float | str | None = None
+    warm_start: bool = False
+    callback: Callable[[Progress], object] | None = None
+    on_interrupt: str = "raise"
+    verbose: int = 0
+    random_state: int | np.random.RandomState | None = None
     strategy: str | Strategy = "dfs-blossom"
-    terminal: str = "depth-two"
-    depth_two_strategy: str | Strategy = "dfs-blossom"
     greedy_start: bool = True
     primal_heuristics: bool = True
+    terminal: str = "depth-two"
+    depth_two_strategy: str | Strategy = "dfs-blossom"
     clustering_bound: bool = True
     neighborhood_pruning: bool = True
     interval_shrinking: bool = True
     sub_interval_pruning: bool = True
-    time_limit: float | None = None
-    max_expansions: int | None = None
-    gap_limit: float = 0.0
-    n_jobs: int | None = 1
-    memory_limit: float | str | None = None
-    on_interrupt: str = "raise"
-    callback: Callable[[Progress], object] | None = None
-    warm_start: bool = False
-    random_state: int | np.random.RandomState | None = None
-    verbose: int = 0
 
     def _validate_params(self) -> None:
         # scikit-learn's own method reads the constructor's signature every time, which takes longer than some fits.
@@ -220,9 +193,6 @@ class BaseOptimalTree(FittedTree):
         state.pop("_unfinished", None)  # a search cannot leave its process
         return state
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "tree_")
-
     def set_params(self, **params: Any) -> Self:
         """Set parameters; see scikit-learn's documentation."""
         known = self.get_params(deep=False)
@@ -232,54 +202,9 @@ class BaseOptimalTree(FittedTree):
         super().set_params(**params)
         return self
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     def _summary(self) -> str:
         return (
             f"[{type(self).__name__}] {self.status_}: objective {self.objective_:g},"
             f" lower bound {self.lower_bound_:g}, gap {gap_in_words(self.gap_)}, {self.n_expansions_} expansions,"
             f" {self.tree_.n_leaves} leaves"
         )
-
-    def apply(self, X: ArrayLike) -> NDArray[np.intp]:
-        """Return the index in ``tree_`` of the leaf that each sample reaches.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
-        """
-        check_is_fitted(self)
-        samples = check_features(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return self.tree_.apply(samples)
-
-    def decision_path(self, X: ArrayLike) -> Any:
-        """Return which nodes of ``tree_`` each sample passes, as a sparse matrix of zeros and ones.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
-        """
-        leaves = self.apply(X)
-        return decision_path(self.tree_, leaves)
-
-    def get_depth(self) -> int:
-        """Return the depth of ``tree_``: the largest number of tests between the root and a leaf."""
-        check_is_fitted(self)
-        return self.tree_.depth
-
-    def get_n_leaves(self) -> int:
-        """Return the number of leaves of ``tree_``."""
-        check_is_fitted(self)
-        return self.tree_.n_leaves
-
-    @property
-    def feature_importances_(self) -> Floats:
-        """The share of each feature in the decrease of Gini impurity or, in regression, of the loss; sums to 1 or 0."""
-        check_is_fitted(self)
-        return feature_importances(self.tree_, self.n_features_in_)

@@ -5,38 +5,49 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from codt.estimators.base import BaseOptimalTree
-from codt.input_checks.arrays import Floats
+from codt.estimators.fitted import FittedClasses
 from codt.options.counterparts import explains_parameters
-from codt.options.options import ESTIMATOR_OPTIONS, Task, constraints, document_options
+from codt.options.options import Option, Task, constraints, document_options, estimator_options
 from codt.problem.objectives import criterion_option
 from codt.problem.problem import ClassWeight, Importance
 from codt.search.proof import warn_if_stopped
 
-CRITERION_OPTIONS = (criterion_option("classification"),)
+# What is minimised, and what errors count.
+CLASS_OPTIONS = (
+    criterion_option("classification"),
+    Option(
+        "class_weight",
+        None,
+        (dict, StrOptions({"balanced"}), None),
+        'dict, "balanced" or None',
+        "Weights of the classes, which multiply those of their samples; a class that is not named has weight 1."
+        ' "balanced" gives all classes the same total weight.',
+    ),
+    Option(
+        "cost_matrix",
+        None,
+        ("array-like", None),
+        "array-like of shape (n_classes, n_classes) or None",
+        "What a prediction costs: rows are true classes, columns predicted ones, in the order of ``classes_``; numbers"
+        " of at least 0, multiplied by the weights. The tree then minimises the total cost. None: every error costs 1.",
+    ),
+)
 
 
 @explains_parameters
-@document_options(*ESTIMATOR_OPTIONS, *CRITERION_OPTIONS)
+@document_options(*estimator_options(*CLASS_OPTIONS))
 @dataclass(kw_only=True, eq=False, repr=False)
-class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
+class OptimalTreeClassifier(ClassifierMixin, FittedClasses, BaseOptimalTree):
     """A classification tree with provably the fewest misclassified training samples (or the least loss) at its depth.
 
     Parameters
     ----------
     {options}
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, which multiply those of their samples; a class that is not named has weight 1.
-        "balanced" gives all classes the same total weight.
-    cost_matrix : array-like of shape (n_classes, n_classes) or None, default=None
-        What a prediction costs: rows are true classes, columns predicted ones, in the order of ``classes_``; numbers
-        of at least 0, multiplied by the weights. The tree then minimises the total cost. None: every error costs 1.
 
     Attributes
     ----------
@@ -92,9 +103,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
     _task: ClassVar[Task] = "classification"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseOptimalTree._parameter_constraints,
-        **constraints(CRITERION_OPTIONS),
-        "class_weight": [dict, StrOptions({"balanced"}), None],
-        "cost_matrix": ["array-like", None],
+        **constraints(CLASS_OPTIONS),
     }
 
     criterion: str = "misclassification"
@@ -140,46 +149,3 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):
 
     def _importance(self, sample_weight: ArrayLike | None = None, sample_costs: ArrayLike | None = None) -> Importance:
         return Importance(sample_weight, self.class_weight, self.cost_matrix, sample_costs, self.criterion)
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the class of lowest cost, the most frequent one unless errors differ in cost, of each sample's leaf.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
-        """
-        leaves = self.apply(X)
-        predicted: NDArray[Any] = self.classes_[self.tree_.label[leaves]]
-        return predicted
-
-    def predict_proba(self, X: ArrayLike) -> Floats:
-        """Return the share of each class, by weight, in the leaf that each sample reaches.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
-        """
-        leaves = self.apply(X)
-        counts = self.tree_.value[leaves]
-        shares: Floats = counts / counts.sum(axis=1, keepdims=True)
-        return shares
-
-    def predict_log_proba(self, X: ArrayLike) -> Floats:
-        """Return the logarithm of :meth:`predict_proba`; minus infinity for classes that a leaf does not hold.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
-        """
-        with np.errstate(divide="ignore"):
-            logarithms: Floats = np.log(self.predict_proba(X))
-        return logarithms
-
-    @property
-    def n_classes_(self) -> int:
-        """The number of classes."""
-        check_is_fitted(self)
-        return len(self.classes_)

@@ -22,6 +22,10 @@ class PresentationMixin:
 
     tree_: Any
 
+    def _shown(self) -> Any:
+        """Return the estimator that is shown; one that chooses among others shows the chosen one."""
+        return self
+
     def export_text(
         self,
         *,
@@ -50,7 +54,7 @@ class PresentationMixin:
 
         See :func:`codt.to_sklearn`.
         """
-        return to_sklearn(self)
+        return to_sklearn(self._shown())
 
     def to_graphviz(
         self,
@@ -66,11 +70,11 @@ class PresentationMixin:
         feature_names, class_names, decimals : optional
             As for :meth:`export_text`.
         """
-        return to_graphviz(self, feature_names=feature_names, class_names=class_names, decimals=decimals)
+        return to_graphviz(self._shown(), feature_names=feature_names, class_names=class_names, decimals=decimals)
 
     def to_json(self) -> str:
         """Write the fitted estimator as JSON; :func:`codt.from_json` reads it."""
-        return to_json(self)
+        return to_json(self._shown())
 
     def to_python(
         self,
@@ -89,7 +93,7 @@ class PresentationMixin:
             As for :meth:`export_text`; the function returns the names of the classes. It compares with all digits of
             the thresholds.
         """
-        return to_python(self, function_name, feature_names=feature_names, class_names=class_names)
+        return to_python(self._shown(), function_name, feature_names=feature_names, class_names=class_names)
 
     def to_sql(
         self,
@@ -108,7 +112,7 @@ class PresentationMixin:
             As for :meth:`export_text`: the columns that are compared, and what is returned for the classes. Thresholds
             are written with all digits.
         """
-        return to_sql(self, dialect=dialect, feature_names=feature_names, class_names=class_names)
+        return to_sql(self._shown(), dialect=dialect, feature_names=feature_names, class_names=class_names)
 
     def to_html(
         self,
@@ -120,6 +124,7 @@ class PresentationMixin:
         feature_names: Sequence[str] | None = None,
         class_names: Sequence[str] | None = None,
         target_name: str = "target",
+        decimals: int | None = None,
     ) -> str:
         """Write a page of HTML that explains the tree, complete in itself: to open in a browser, and to show to others.
 
@@ -139,11 +144,13 @@ class PresentationMixin:
             What to call the features and the classes (in the order of ``classes_``) instead of what fit has seen.
         target_name : str, default="target"
             What is predicted.
+        decimals : int, optional
+            How many decimals thresholds are shown with; by default as many digits as they need.
         """
         from codt.explain.page import explanation_page  # noqa: PLC0415 - slow to import
 
         return explanation_page(
-            self,
+            self._shown(),
             X,
             y,
             holdout=holdout,
@@ -151,6 +158,7 @@ class PresentationMixin:
             feature_names=feature_names,
             class_names=class_names,
             target_name=target_name,
+            decimals=decimals,
         )
 
     def _repr_html_inner(self) -> str:

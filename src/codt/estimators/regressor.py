@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin, _fit_context
 
 from codt.estimators.base import BaseOptimalTree
-from codt.input_checks.arrays import Floats
+from codt.estimators.fitted import FittedNumbers
 from codt.options.counterparts import explains_parameters
-from codt.options.options import ESTIMATOR_OPTIONS, Task, constraints, document_options
+from codt.options.options import Task, constraints, document_options, estimator_options
 from codt.problem.objectives import CRITERIA, PARAMETERS, criterion_option
 from codt.problem.problem import Importance
 from codt.search.proof import warn_if_stopped
@@ -21,9 +21,9 @@ CRITERION_OPTIONS = (criterion_option("regression"), *PARAMETERS.values())
 
 
 @explains_parameters
-@document_options(*ESTIMATOR_OPTIONS, *CRITERION_OPTIONS)
+@document_options(*estimator_options(*CRITERION_OPTIONS))
 @dataclass(kw_only=True, eq=False, repr=False)
-class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
+class OptimalTreeRegressor(RegressorMixin, FittedNumbers, BaseOptimalTree):
     """A regression tree with provably the lowest sum of squared training errors (or other losses) at its depth.
 
     Parameters
@@ -126,19 +126,6 @@ class OptimalTreeRegressor(RegressorMixin, BaseOptimalTree):
     def _importance(self, sample_weight: ArrayLike | None = None, sample_costs: ArrayLike | None = None) -> Importance:
         parameters = {name: getattr(self, name) for name in PARAMETERS if name in vars(self)}
         return Importance(sample_weight, sample_costs=sample_costs, criterion=self.criterion, parameters=parameters)
-
-    def predict(self, X: ArrayLike) -> Floats:
-        """Return what the leaf of each sample predicts, usually its mean: one number, or one for each column of ``y``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
-        """
-        leaves = self.apply(X)
-        means = self.tree_.value
-        predicted: Floats = means[leaves] if means.shape[1] > 1 else means[leaves, 0]
-        return predicted
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -33,7 +33,12 @@ class Scale:
 
 
 def node_records(
-    subject: Subject, problem: Problem, names: Names, tested: list[int], scale: Scale | None
+    subject: Subject,
+    problem: Problem,
+    names: Names,
+    tested: list[int],
+    scale: Scale | None,
+    decimals: int | None = None,
 ) -> list[dict[str, Any]]:
     """Return what the page shows of every node, in the order of the tree.
 
@@ -49,6 +54,8 @@ def node_records(
         The features that the page knows.
     scale : Scale or None
         The scale of the colours in regression.
+    decimals : int, optional
+        How many decimals thresholds are shown with; by default as many digits as they need.
 
     Examples
     --------
@@ -63,7 +70,7 @@ def node_records(
     [[], ['x[0] ≤ 3.5'], ['x[0] > 3.5']]
     """
     tree = subject.tree
-    above, conditions = parents(tree), rules(tree, names.features, sign="≤")
+    above, conditions = parents(tree), rules(tree, names.features, "≤", decimals)
     held = rows_of_nodes(tree, tree.apply(problem.samples))
     right = subject.predicted(problem) == problem.targets if scale is None else None
     bands = None if scale is None else spreads(tree)
@@ -83,7 +90,7 @@ def node_records(
         }
         if node.split is not None:
             name = printable(names.features[node.feature])
-            record["name"], record["side"] = name, node.split.side(left=True, sign="≤")
+            record["name"], record["side"] = name, node.split.side(left=True, sign="≤", decimals=decimals)
             record["feature"], record["at"] = tested.index(node.feature), node.threshold
         if right is not None:
             record["group"] = int(names.group_of[node.label])

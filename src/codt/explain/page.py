@@ -18,6 +18,7 @@ from codt.explain.scores import errors, in_words, scores
 from codt.explain.subject import Names, Subject, names_for
 from codt.explain.summaries import chosen_rows, short, shortened, thinned
 from codt.input_checks.names import printable
+from codt.input_checks.numbers import check_decimals
 from codt.pictures.layout import spread_words
 from codt.pictures.notebook import facts
 from codt.problem.problem import Problem
@@ -42,6 +43,7 @@ def explanation_page(
     feature_names: Any = None,
     class_names: Any = None,
     target_name: str = "target",
+    decimals: int | None = None,
 ) -> str:
     """Return a page of HTML that explains a fitted tree, complete in itself.
 
@@ -63,6 +65,8 @@ def explanation_page(
         What to call the features and the classes (in the order of ``classes_``) instead of what fit has seen.
     target_name : str, default="target"
         What is predicted.
+    decimals : int, optional
+        How many decimals thresholds are shown with; by default as many digits as they need.
 
     Returns
     -------
@@ -77,6 +81,7 @@ def explanation_page(
     >>> page.startswith("<!DOCTYPE html>")
     True
     """
+    decimals = check_decimals(decimals)
     problem = evidence(model, X, y, sample_weight)
     unseen = None if holdout is None else _unseen(model, holdout)
     names = names_for(model, feature_names, class_names)
@@ -105,7 +110,7 @@ def explanation_page(
             {
                 "title": subject.title,
                 "facts": subject.facts,
-                "nodes": node_records(subject, problem, names, tested, scale),
+                "nodes": node_records(subject, problem, names, tested, scale, decimals),
             }
             for subject in subjects
         ],

@@ -37,7 +37,7 @@ def rule(model: Any, node: int) -> list[str]:
     return _rule(tree, FeatureNames(model), parents(tree), node)
 
 
-def rules(tree: Tree, names: Sequence[str], sign: str = "<=") -> list[list[str]]:
+def rules(tree: Tree, names: Sequence[str], sign: str = "<=", decimals: int | None = None) -> list[list[str]]:
     """Return the rules of all nodes, as :func:`rule` gives each, with these names and this sign for "at most".
 
     Examples
@@ -47,10 +47,17 @@ def rules(tree: Tree, names: Sequence[str], sign: str = "<=") -> list[list[str]]
     [[], ['size <= 2.5'], ['size > 2.5']]
     """
     above = parents(tree)
-    return [_rule(tree, names, above, node, sign) for node in range(tree.node_count)]
+    return [_rule(tree, names, above, node, sign, decimals) for node in range(tree.node_count)]
 
 
-def _rule(tree: Tree, names: Sequence[str], above: NDArray[np.intp], node: int, sign: str = "<=") -> list[str]:
+def _rule(
+    tree: Tree,
+    names: Sequence[str],
+    above: NDArray[np.intp],
+    node: int,
+    sign: str = "<=",
+    decimals: int | None = None,
+) -> list[str]:
     path = []
     while node != 0:
         path.append((tree.split(above[node]), int(tree.left[above[node]]) == node))
@@ -58,4 +65,4 @@ def _rule(tree: Tree, names: Sequence[str], above: NDArray[np.intp], node: int, 
     by_feature: dict[int, list[tuple[Split, bool]]] = {}
     for split, left in reversed(path):
         by_feature.setdefault(split.feature, []).append((split, left))
-    return [conjunction(names[feature], tests, sign) for feature, tests in by_feature.items()]
+    return [conjunction(names[feature], tests, sign, decimals) for feature, tests in by_feature.items()]

@@ -72,7 +72,11 @@ def to_sklearn(model: Any) -> Any:
                 f"to_sklearn: leaf {costly[0]} predicts a class that is not its most frequent one, because"
                 " errors differ in cost; scikit-learn's trees cannot do that."
             )
-        values = (ours.value / ours.weight[:, np.newaxis])[:, np.newaxis, :]
+        shares = ours.value / ours.weight[:, np.newaxis]
+        # Weights that differ in their last digit may become equal shares, of which scikit-learn would take the first.
+        for node in np.flatnonzero(leaf & (shares.argmax(axis=1) != ours.label)):
+            shares[node, ours.label[node]] = np.nextafter(shares[node].max(), np.inf)
+        values = shares[:, np.newaxis, :]
         widths = np.array([ours.value.shape[1]], dtype=np.intp)
     else:
         values = ours.value[:, :, np.newaxis]

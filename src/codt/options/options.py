@@ -57,7 +57,8 @@ class Option:
         return "boolean" in map(str, self.constraints)
 
 
-SEARCH_OPTIONS = (
+# What tree is wanted. (The options are in the order of use, and so are the documents and signatures made from them.)
+_TREE_OPTIONS = (
     Option(
         "max_depth",
         3,
@@ -79,6 +80,14 @@ SEARCH_OPTIONS = (
         " error of the best constant prediction (regression). The absolute value is reported too.",
     ),
     Option(
+        "max_leaf_nodes",
+        None,
+        (Interval(Integral, 1, None, closed="left"), None),
+        "int >= 1 or None",
+        "The largest number of leaves; None for as many as the depth allows.",
+        to_core=True,
+    ),
+    Option(
         "min_samples_leaf",
         1,
         (Interval(Integral, 1, None, closed="left"), Interval(RealNotInt, 0, 1, closed="neither")),
@@ -92,14 +101,6 @@ SEARCH_OPTIONS = (
         (Interval(Real, 0, 0.5, closed="both"),),
         "float from 0 to 0.5",
         "The least share of the total weight in a leaf (of the number of samples, if they have no weights).",
-    ),
-    Option(
-        "max_leaf_nodes",
-        None,
-        (Interval(Integral, 1, None, closed="left"), None),
-        "int >= 1 or None",
-        "The largest number of leaves; None for as many as the depth allows.",
-        to_core=True,
     ),
     Option(
         "min_loss_decrease",
@@ -120,28 +121,107 @@ SEARCH_OPTIONS = (
         ' than that of the objective, the smallest tree found so far. "any": the first that is found.',
         to_core=True,
     ),
+)
+
+# What ends a run of a search, and how many threads it has.
+RUN_OPTIONS = (
+    Option(
+        "time_limit",
+        None,
+        (Interval(Real, 0, None, closed="left"), None),
+        "float >= 0 or None",
+        "Stop after this many seconds and keep the best tree found.",
+    ),
+    Option(
+        "gap_limit",
+        0.0,
+        (Interval(Real, 0, None, closed="left"),),
+        "float >= 0",
+        "Stop when the tree is proven to be within this share of the optimum: 0.05 stops at 5 %.",
+    ),
+    Option(
+        "max_expansions",
+        None,
+        (Interval(Integral, 0, None, closed="left"), None),
+        "int >= 0 or None",
+        "Stop after this many expansions of the search tree and keep the best tree found.",
+    ),
+    Option(
+        "n_jobs",
+        1,
+        (Integral, None),
+        "int or None",
+        "The number of threads; -1 for all processors, None for what joblib's context says, or 1. The loss and what"
+        " is proven are the same for every number; with 1 the search is reproducible step by step.",
+        flag="--jobs",
+    ),
+)
+
+_MEMORY_LIMIT = Option(
+    "memory_limit",
+    None,
+    (Interval(Real, 0, None, closed="neither"), str, None),
+    "float > 0, str or None",
+    'Bytes that the search may hold, a number or a text such as "2GB" or "512 MiB". Near the limit a best-first'
+    " strategy continues in the order of dfs-prio until there is room again; where that does not help, the search"
+    " stops and keeps the best tree found.",
+)
+
+# Of a fit.
+_FIT_OPTIONS = (
+    Option(
+        "warm_start",
+        False,
+        ("boolean",),
+        "bool",
+        "Whether fit continues the search of the last call, if it was stopped and data and options (except for the"
+        " limits) are the same.",
+        flag=None,
+    ),
+    Option(
+        "callback",
+        None,
+        (callable, None),
+        "callable or None",
+        "Called with a codt.Progress at every improvement and about twice a second; the search stops when it returns"
+        " True. What it raises ends fit.",
+        flag=None,
+    ),
+    Option(
+        "on_interrupt",
+        "raise",
+        (StrOptions({"raise", "keep"}),),
+        '{"raise", "keep"}',
+        "Whether Ctrl-C raises KeyboardInterrupt during fit. The estimator keeps the best tree found in any case, with"
+        ' the status "interrupted".',
+        flag=None,
+    ),
+    Option(
+        "verbose",
+        0,
+        ("verbose",),
+        "int or bool",
+        "If not 0, show a live line of progress in a terminal or a notebook, and print one line that sums up the search"
+        " when it ends.",
+        flag=None,
+    ),
+)
+
+# How the search goes; the switches that are only for ablation come last.
+_METHOD_OPTIONS = (
+    Option(
+        "random_state",
+        None,
+        ("random_state",),
+        "int, RandomState instance or None",
+        "Seeds the strategies that draw random numbers; the others do not depend on it.",
+    ),
     Option(
         "strategy",
         "dfs-blossom",
         (str, Strategy),
         "str or Strategy",
         "The search strategy: a name from codt.strategies(), or a codt.Strategy.",
-    ),
-    Option(
-        "terminal",
-        "depth-two",
-        (StrOptions(set(TERMINALS)),),
-        '{"leaf", "left-right", "depth-two"}',
-        "Which subproblems are solved at once instead of being searched: leaves, the two sides of the last"
-        " split, or whole depth-two trees.",
-        to_core=True,
-    ),
-    Option(
-        "depth_two_strategy",
-        "dfs-blossom",
-        (str, Strategy),
-        "str or Strategy",
-        'The strategy used inside depth-two subproblems; used with terminal="depth-two" only.',
     ),
     Option(
         "greedy_start",
@@ -161,6 +241,22 @@ SEARCH_OPTIONS = (
         " the time at depth 4 and a quarter from depth 5 on, twice that in the first second, and never change what is"
         " proven.",
         to_core=True,
+    ),
+    Option(
+        "terminal",
+        "depth-two",
+        (StrOptions(set(TERMINALS)),),
+        '{"leaf", "left-right", "depth-two"}',
+        "Which subproblems are solved at once instead of being searched: leaves, the two sides of the last"
+        " split, or whole depth-two trees.",
+        to_core=True,
+    ),
+    Option(
+        "depth_two_strategy",
+        "dfs-blossom",
+        (str, Strategy),
+        "str or Strategy",
+        'The strategy used inside depth-two subproblems; used with terminal="depth-two" only.',
     ),
     Option(
         "clustering_bound",
@@ -194,26 +290,17 @@ SEARCH_OPTIONS = (
         "Whether to drop an interval of thresholds that the splits at its two ends rule out.",
         to_core=True,
     ),
-    Option(
-        "memory_limit",
-        None,
-        (Interval(Real, 0, None, closed="neither"), str, None),
-        "float > 0, str or None",
-        'Bytes that the search may hold, a number or a text such as "2GB" or "512 MiB". Near the limit a best-first'
-        " strategy continues in the order of dfs-prio until there is room again; where that does not help, the search"
-        " stops and keeps the best tree found.",
-    ),
-    Option(
-        "random_state",
-        None,
-        ("random_state",),
-        "int, RandomState instance or None",
-        "Seeds the strategies that draw random numbers; the others do not depend on it.",
-    ),
 )
 
 # Options of codt.Search only.
 WATCHING_OPTIONS = (
+    Option(
+        "time_limit",
+        None,
+        (Interval(Real, 0, None, closed="left"), None),
+        "float >= 0 or None",
+        "Seconds that preparing the data may take; TimeoutError is raised after that. It does not limit run.",
+    ),
     Option(
         "log_expansions",
         False,
@@ -232,89 +319,21 @@ WATCHING_OPTIONS = (
         ' "scalar", which evaluates one split at a time, with the same tree; one that the machine lacks is refused.',
         to_core=True,
     ),
-    Option(
-        "time_limit",
-        None,
-        (Interval(Real, 0, None, closed="left"), None),
-        "float >= 0 or None",
-        "Seconds that preparing the data may take; TimeoutError is raised after that. It does not limit run.",
-    ),
 )
 
-RUN_OPTIONS = (
-    Option(
-        "time_limit",
-        None,
-        (Interval(Real, 0, None, closed="left"), None),
-        "float >= 0 or None",
-        "Stop after this many seconds and keep the best tree found.",
-    ),
-    Option(
-        "max_expansions",
-        None,
-        (Interval(Integral, 0, None, closed="left"), None),
-        "int >= 0 or None",
-        "Stop after this many expansions of the search tree and keep the best tree found.",
-    ),
-    Option(
-        "gap_limit",
-        0.0,
-        (Interval(Real, 0, None, closed="left"),),
-        "float >= 0",
-        "Stop when the tree is proven to be within this share of the optimum: 0.05 stops at 5 %.",
-    ),
-    Option(
-        "n_jobs",
-        1,
-        (Integral, None),
-        "int or None",
-        "The number of threads; -1 for all processors, None for what joblib's context says, or 1. The loss and what"
-        " is proven are the same for every number; with 1 the search is reproducible step by step.",
-        flag="--jobs",
-    ),
-)
+# What an estimator passes on to its search.
+SEARCH_OPTIONS = (*_TREE_OPTIONS, _MEMORY_LIMIT, *_METHOD_OPTIONS)
+CONSTRUCTOR_OPTIONS = (*_TREE_OPTIONS, _MEMORY_LIMIT, *WATCHING_OPTIONS, *_METHOD_OPTIONS)
 
-ESTIMATOR_OPTIONS = (
+
+def estimator_options(*own: Option) -> tuple[Option, ...]:
+    """Return the options of an estimator, with those that only it has where they belong in the order of use."""
     # Users of a tree want a small one; a search by itself does what the paper says.
-    *(replace(option, default="smaller") if option.name == "ties" else option for option in SEARCH_OPTIONS),
-    *RUN_OPTIONS,
-    Option(
-        "on_interrupt",
-        "raise",
-        (StrOptions({"raise", "keep"}),),
-        '{"raise", "keep"}',
-        "Whether Ctrl-C raises KeyboardInterrupt during fit. The estimator keeps the best tree found in any case, with"
-        ' the status "interrupted".',
-        flag=None,
-    ),
-    Option(
-        "callback",
-        None,
-        (callable, None),
-        "callable or None",
-        "Called with a codt.Progress at every improvement and about twice a second; the search stops when it returns"
-        " True. What it raises ends fit.",
-        flag=None,
-    ),
-    Option(
-        "warm_start",
-        False,
-        ("boolean",),
-        "bool",
-        "Whether fit continues the search of the last call, if it was stopped and data and options (except for the"
-        " limits) are the same.",
-        flag=None,
-    ),
-    Option(
-        "verbose",
-        0,
-        ("verbose",),
-        "int or bool",
-        "If not 0, show a live line of progress in a terminal or a notebook, and print one line that sums up the search"
-        " when it ends.",
-        flag=None,
-    ),
-)
+    trees = (replace(option, default="smaller") if option.name == "ties" else option for option in _TREE_OPTIONS)
+    return (*trees, *own, *RUN_OPTIONS, _MEMORY_LIMIT, *_FIT_OPTIONS, *_METHOD_OPTIONS)
+
+
+ESTIMATOR_OPTIONS = estimator_options()
 
 
 def constraints(options: Iterable[Option]) -> dict[str, list[Any]]:

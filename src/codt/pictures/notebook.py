@@ -25,7 +25,8 @@ def facts(model: Any) -> list[tuple[str, str]]:
     if model.penalty_:
         rows.append(("objective", f"{model.objective_:.6g} with {model.penalty_:.4g} for every split"))
     rows += [("lower bound", f"{model.lower_bound_:.6g}"), ("gap", gap_in_words(model.gap_))]
-    rows += [("leaves", str(model.tree_.n_leaves)), ("depth", f"{model.tree_.depth} of {model.max_depth}")]
+    leaves = f"{model.tree_.n_leaves}{', the fewest' if model.smallest_ and model.tree_.n_leaves > 1 else ''}"
+    rows += [("leaves", leaves), ("depth", f"{model.tree_.depth} of {model.max_depth}")]
     rows.append(("expansions", f"{model.n_expansions_:,}"))
     if len(model.trace_):
         rows.append(("time", f"{model.trace_[-1, 0]:.3g} s"))

@@ -278,12 +278,13 @@ def find_objective(
     <Objective cost-sensitive: cost of the predictions>
     """
     criterion = criterion or next(iter(CRITERIA[task]))
-    for row in OBJECTIVES.values():
-        if (row.task, row.criterion) == (task, criterion) and form in row.core:
+    rows = [row for row in OBJECTIVES.values() if (row.task, row.criterion) == (task, criterion)]
+    for row in rows:
+        if form in row.core:
             return row.bound(parameters or {})
-    if form == "costly":
-        raise ValueError(f"criterion={criterion!r} takes no costs.")
-    raise ValueError(f"criterion={criterion!r} needs sample_costs, or a cost_matrix.")
+    if all("plain" not in row.core for row in rows):
+        raise ValueError(f"criterion={criterion!r} needs sample_costs, or a cost_matrix.")
+    raise ValueError(f"criterion={criterion!r} takes no {'costs' if form == 'costly' else 'weights'}.")
 
 
 def criterion_option(task: Task) -> Option:

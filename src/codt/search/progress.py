@@ -106,7 +106,14 @@ class Watcher:
 
 @contextmanager
 def live_line(enabled: bool) -> Iterator[Callable[[Progress], object] | None]:
-    """Show one line that follows the search, in a terminal or a notebook; nothing in a log file.
+    """Show one line that follows the search; see :func:`live_text`."""
+    with live_text(enabled) as show:
+        yield None if show is None else lambda progress: show(describe(progress))
+
+
+@contextmanager
+def live_text(enabled: bool) -> Iterator[Callable[[str], object] | None]:
+    """Show one line of text that changes, in a terminal or a notebook; nothing in a log file.
 
     In a terminal the line disappears at the end; in a notebook the last one stays.
     """
@@ -115,6 +122,7 @@ def live_line(enabled: bool) -> Iterator[Callable[[Progress], object] | None]:
         return
     from rich.console import Console  # noqa: PLC0415 - only where it is wanted
     from rich.live import Live  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
 
     console = Console(stderr=True)
     if console.is_jupyter:
@@ -124,10 +132,10 @@ def live_line(enabled: bool) -> Iterator[Callable[[Progress], object] | None]:
         yield None
         return
     with Live(console=console, refresh_per_second=8, transient=True) as live:
-        yield lambda progress: live.update(describe(progress))
+        yield lambda text: live.update(Text(text, no_wrap=True, overflow="ellipsis"))
 
 
-def _notebook_line() -> Callable[[Progress], object]:
+def _notebook_line() -> Callable[[str], object]:
     """Return a function that keeps one line of a notebook's output up to date.
 
     IPython does that by itself. rich would need widgets, complain where they are not installed, and turn every print of
@@ -138,28 +146,24 @@ def _notebook_line() -> Callable[[Progress], object]:
     line: Any = None
     due = 0.0
 
-    def show(progress: Progress) -> None:
+    def show(text: str) -> None:
         nonlocal line, due
         if perf_counter() < due:
             return
         due = perf_counter() + PACE / 2
-        text = {"text/plain": describe(progress).plain}
+        content = {"text/plain": text}
         if line is None:
-            line = display(text, raw=True, display_id=True)
+            line = display(content, raw=True, display_id=True)
         else:
-            line.update(text, raw=True)
+            line.update(content, raw=True)
 
     return show
 
 
-def describe(progress: Progress) -> Any:
+def describe(progress: Progress) -> str:
     """Return the live line."""
-    from rich.text import Text  # noqa: PLC0415
-
     rate = progress.n_expansions / progress.seconds if progress.seconds > 0 else 0.0
-    return Text(
+    return (
         f"{progress.seconds:7.1f} s  objective {progress.objective:g}  lower bound {progress.lower_bound:g}"
-        f"  gap {gap_in_words(progress.gap)}  {rate:,.0f} expansions/s  {progress.memory / 1e6:,.0f} MB",
-        no_wrap=True,
-        overflow="ellipsis",
+        f"  gap {gap_in_words(progress.gap)}  {rate:,.0f} expansions/s  {progress.memory / 1e6:,.0f} MB"
     )

@@ -85,9 +85,20 @@ def distance_in_words(gap: float) -> str:
 _LIMITS = ("time-limit", "expansion-limit", "memory-limit")
 
 
+def is_limit(status: str) -> bool:
+    """Return whether a limit has ended a search, though the user may have wanted the proof.
+
+    Examples
+    --------
+    >>> is_limit("time-limit"), is_limit("gap-limit"), is_limit("optimal")
+    (True, False, False)
+    """
+    return status in _LIMITS
+
+
 def warn_if_stopped(status: str, gap: float) -> None:
     """Warn that a limit has ended a search before the proof; called by what users call, by way of one decorator."""
-    if status in _LIMITS:
+    if is_limit(status):
         text = f"the search was stopped by its {status} before its tree was proven optimal: {distance_in_words(gap)}."
         warnings.warn(text, ConvergenceWarning, stacklevel=4)
 

@@ -21,9 +21,8 @@ from codt.input_checks.sparse import dense
 from codt.options.counterparts import unknown_parameter
 from codt.options.limits import count_threads, memory_in_bytes, seconds_allowed
 from codt.options.options import (
+    CONSTRUCTOR_OPTIONS,
     RUN_OPTIONS,
-    SEARCH_OPTIONS,
-    WATCHING_OPTIONS,
     Task,
     check_options,
     constraints,
@@ -38,9 +37,8 @@ from codt.tree.measures import node_weights
 from codt.tree.split import TEST_COLUMNS
 from codt.tree.tree import Tree
 
-_OPTIONS = (*SEARCH_OPTIONS, *WATCHING_OPTIONS)
-_TO_CORE = tuple(option.name for option in _OPTIONS if option.to_core)
-_CONSTRUCTOR_CONSTRAINTS = {**constraints(_OPTIONS), "task": [StrOptions({"classification", "regression"})]}
+_TO_CORE = tuple(option.name for option in CONSTRUCTOR_OPTIONS if option.to_core)
+_CONSTRUCTOR_CONSTRAINTS = {**constraints(CONSTRUCTOR_OPTIONS), "task": [StrOptions({"classification", "regression"})]}
 _RUN_CONSTRAINTS = {**constraints(RUN_OPTIONS), "poll": [callable, None]}
 
 
@@ -67,7 +65,7 @@ class Expansion(NamedTuple):
     threshold: float
 
 
-@document_options(*_OPTIONS)
+@document_options(*CONSTRUCTOR_OPTIONS)
 class Search:
     """A search for the optimal decision tree.
 
@@ -132,25 +130,25 @@ class Search:
         classes: NDArray[Any] | None = None,
         max_depth: int = 3,
         complexity_cost: float = 0.0,
+        max_leaf_nodes: int | None = None,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
-        max_leaf_nodes: int | None = None,
         min_loss_decrease: float = 0.0,
         ties: str = "any",
+        memory_limit: float | str | None = None,
+        time_limit: float | None = None,
+        log_expansions: bool = False,
+        kernel: str = "auto",
+        random_state: int | np.random.RandomState | None = None,
         strategy: str | Strategy = "dfs-blossom",
-        terminal: str = "depth-two",
-        depth_two_strategy: str | Strategy = "dfs-blossom",
         greedy_start: bool = True,
         primal_heuristics: bool = True,
+        terminal: str = "depth-two",
+        depth_two_strategy: str | Strategy = "dfs-blossom",
         clustering_bound: bool = True,
         neighborhood_pruning: bool = True,
         interval_shrinking: bool = True,
         sub_interval_pruning: bool = True,
-        random_state: int | np.random.RandomState | None = None,
-        log_expansions: bool = False,
-        kernel: str = "auto",
-        memory_limit: float | str | None = None,
-        time_limit: float | None = None,
         **parameters: float,
     ) -> None:
         values = {name: value for name, value in locals().items() if name in _CONSTRUCTOR_CONSTRAINTS}

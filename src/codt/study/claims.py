@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from codt.study.description import find
 from codt.study.judging import (
     NO_DATA,
     Verdict,
@@ -36,8 +37,10 @@ class Claim:
 
     def judge(self, studies: Sequence[Study]) -> tuple[Verdict, Study | None]:
         """Return the verdict of the first of the studies that tests this statement."""
+        compared = find(self.study).variants()
         for study in studies:
-            if study.base_name == self.study:
+            # A user's own study may happen to have the name, but compare something else.
+            if study.description.base_name == self.study and study.description.variants() == compared:
                 try:
                     return self.test(study), study
                 except KeyError as error:  # a label that the run does not have

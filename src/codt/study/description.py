@@ -93,6 +93,11 @@ class Description:
     profiles: bool = False
     own: str = "{}"
 
+    @property
+    def base_name(self) -> str:
+        """The name without the mark of the quick form."""
+        return self.name.removesuffix("-quick")
+
     def variants(self) -> list[tuple[str, str, str]]:
         """Return method, strategy and terminal case of everything compared; a method without strategies occurs once.
 
@@ -158,6 +163,18 @@ def find(name: str, *, quick: bool = False) -> Description:
     if not path.is_file():
         raise FileNotFoundError(f"study={name!r}: there is no such file.")
     return parse(path.read_text(encoding="utf-8"), path.stem, folder=path.parent, quick=quick)
+
+
+def is_shipped(description: Description) -> bool:
+    """Return whether a description is one of those that come with codt, rather than a user's own of the same name.
+
+    Examples
+    --------
+    >>> is_shipped(find("memory", quick=True)), is_shipped(replace(find("memory"), depths=(2,)))
+    (True, False)
+    """
+    name = description.base_name
+    return name in shipped() and description == find(name, quick=name != description.name)
 
 
 def parse(text: str, name: str, *, folder: Path = Path(), quick: bool = False) -> Description:

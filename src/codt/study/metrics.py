@@ -52,11 +52,6 @@ class Study:
     skipped: pd.DataFrame
 
     @property
-    def base_name(self) -> str:
-        """The name without the mark of the quick form."""
-        return self.description.name.removesuffix("-quick")
-
-    @property
     def labels(self) -> list[str]:
         """What is compared, in the order of the description."""
         return list(dict.fromkeys(self.rows["label"]))

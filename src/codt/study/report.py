@@ -17,7 +17,9 @@ from matplotlib.figure import Figure
 from codt.study import figures, tables
 from codt.study.cells import cells
 from codt.study.claims import CLAIMS
-from codt.study.metrics import NAMES, Clock, Study, best_known, disagreements, load
+from codt.study.description import is_shipped
+from codt.study.judging import NO_DATA
+from codt.study.metrics import NAMES, UNITS, Clock, Study, best_known, disagreements, load
 from codt.study.statistics import Ranking, rank
 from codt.study.store import Store
 
@@ -36,6 +38,9 @@ class Section:
 def write_report(folder: Path, out: Path, *, clock: Clock = "wall") -> Path:
     """Make the report of all studies in a folder; return the page.
 
+    Studies of the user's own come first, and with them the paper's statements are told only as far as the results judge
+    them. A report of the paper's studies alone starts with all of its statements.
+
     Parameters
     ----------
     folder : Path
@@ -53,19 +58,31 @@ def write_report(folder: Path, out: Path, *, clock: Clock = "wall") -> Path:
     for part in ("figures", "tables"):
         (out / part).mkdir(parents=True, exist_ok=True)
     sections = [_section(study, out) for study in studies]
-    claims: list[dict[str, Any]] = []
-    drawn = {figure["id"] for section in sections for figure in section.figures}
-    for claim in CLAIMS:
-        verdict, study = claim.judge(studies)
-        anchor = f"{study.description.name}-{claim.figure}" if study else ""
-        claims.append({"claim": claim, "verdict": verdict, "anchor": anchor if anchor in drawn else ""})
-    _write_claims(claims, out)
+    of_paper = [section for section in sections if is_shipped(section.study.description)]
+    own = [section for section in sections if not is_shipped(section.study.description)]
+    claims = _judge(studies, sections)
+    if own:
+        claims = [entry for entry in claims if entry["verdict"].outcome != NO_DATA]
+    if claims:
+        _write_claims(claims, out)
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     template = environment.from_string((resources.files("codt.study") / "page.html").read_text(encoding="utf-8"))
     counts = Counter(entry["verdict"].outcome for entry in claims)
     page = out / "index.html"
-    page.write_text(template.render(sections=sections, claims=claims, counts=counts, clock=clock), encoding="utf-8")
+    shown = {"own": own, "of_paper": of_paper, "claims": claims, "counts": counts, "clock": clock}
+    page.write_text(template.render(shown), encoding="utf-8")
     return page
+
+
+def _judge(studies: list[Study], sections: list[Section]) -> list[dict[str, Any]]:
+    """Judge every statement of the paper; each entry names the figure that shows it, if there is one."""
+    drawn = {figure["id"] for section in sections for figure in section.figures}
+    claims = []
+    for claim in CLAIMS:
+        verdict, study = claim.judge(studies)
+        anchor = f"{study.description.name}-{claim.figure}" if study else ""
+        claims.append({"claim": claim, "verdict": verdict, "anchor": anchor if anchor in drawn else ""})
+    return claims
 
 
 def _section(study: Study, out: Path) -> Section:
@@ -80,7 +97,8 @@ def _section(study: Study, out: Path) -> Section:
         if rankings:
             caption = f"Average ranks by {NAMES[metric]}; bars join what does not differ significantly (Nemenyi, 95 %)"
             _add_figure(section, out, f"{metric}-ranks", caption, figures.critical_differences(study, rankings, metric))
-        _add_table(section, out, metric, f"Mean {NAMES[metric]}", tables.summary(study, metric))
+        unit = f" in {UNITS[metric]}" if UNITS[metric] else ""
+        _add_table(section, out, metric, f"Mean {NAMES[metric]}{unit}", tables.summary(study, metric))
         if metric == "runtime":
             _add_table(section, out, "run-times", "Run time in seconds; - is unfinished", tables.run_times(study))
     if study.description.profiles:
@@ -151,10 +169,13 @@ def _facts(study: Study) -> list[tuple[str, str]]:
             f"{len(rows)} of {len(cells(description))} run, {int((rows['status'] == 'optimal').sum())} to the proof",
         ),
         ("limits", f"{description.time_limit:g} s, {description.memory_limit / 1e9:g} GB per cell"),
-        ("repetitions, seed", f"{description.repetitions}, {description.seed}"),
-        ("time in fits", f"{rows['seconds'].sum() / 60:.1f} minutes, {rows['date'].min()} to {rows['date'].max()}"),
+        ("repetitions", f"{description.repetitions}, seed {description.seed}"),
+        (
+            "time in fits",
+            f"{_duration(rows['seconds'].sum())}; from {_moment(rows['date'].min())} to {_moment(rows['date'].max())}",
+        ),
         ("machine", "; ".join(f"{cpu}, {cores} cores" for cpu, cores in set(zip(rows["cpu"], rows["cores"])))),  # noqa: B905
-        ("wall time / processor time", f"{busy:.2f} (median; well above 1: the machine was busy)"),
+        ("wall time / processor time", f"{busy:.2f} (median; it is well above 1 if the machine was busy)"),
         ("versions", ", ".join(f"{name} {version}" for name, version in versions.items())),
     ]
     if rows["build"].nunique() > 1:
@@ -164,3 +185,11 @@ def _facts(study: Study) -> list[tuple[str, str]]:
     if fallen_back:
         facts.append(("short of memory", f"{fallen_back} searches went on depth first"))
     return facts
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < 60 else f"{seconds / 60:.1f} minutes"
+
+
+def _moment(date: str) -> str:
+    return f"{date[:16].replace('T', ' ')} UTC"

@@ -149,8 +149,11 @@ class Split:
 
         The threshold has the digits of :attr:`shown`, or the number of decimals that is asked for.
         """
-        threshold = self.shown if decimals is None else in_decimals(self.threshold, decimals)
-        return f"{sign if left else '>'} {threshold}"
+        return f"{sign if left else '>'} {self.digits(decimals)}"
+
+    def digits(self, decimals: int | None) -> str:
+        """Return the threshold with some decimals, or as :attr:`shown`."""
+        return self.shown if decimals is None else in_decimals(self.threshold, decimals)
 
     def as_sql(self, column: str, *, left: bool) -> str:
         """Return the SQL condition for one side of the test; where the column is NULL, a row meets neither."""
@@ -189,7 +192,7 @@ def in_digits(number: float, digits: int) -> str:
     return f"{number:.{digits}g}"
 
 
-def conjunction(name: str, tests: Sequence[tuple[Split, bool]], sign: str = "<=") -> str:
+def conjunction(name: str, tests: Sequence[tuple[Split, bool]], sign: str = "<=", decimals: int | None = None) -> str:
     """Return several tests of one feature as one condition; each comes with whether the left side was taken.
 
     Examples
@@ -200,8 +203,10 @@ def conjunction(name: str, tests: Sequence[tuple[Split, bool]], sign: str = "<="
     low = max((split for split, left in tests if not left), key=lambda split: split.threshold, default=None)
     high = min((split for split, left in tests if left), key=lambda split: split.threshold, default=None)
     if low is None:
-        return "" if high is None else high.words(name, sign=sign)
-    return low.words(name, left=False) if high is None else f"{low.shown} < {high.words(name, sign=sign)}"
+        return "" if high is None else high.words(name, sign=sign, decimals=decimals)
+    if high is None:
+        return low.words(name, left=False, decimals=decimals)
+    return f"{low.digits(decimals)} < {high.words(name, sign=sign, decimals=decimals)}"
 
 
 def between(low: float, high: float) -> float:

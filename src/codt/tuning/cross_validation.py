@@ -4,29 +4,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from numbers import Integral
+from dataclasses import KW_ONLY, dataclass
+from inspect import signature
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context, is_classifier
+from numpy.typing import ArrayLike
+from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context, is_classifier
 from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.model_selection import check_cv
 from sklearn.utils import indexable
 from sklearn.utils._indexing import _safe_indexing
-from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from codt.estimators.base import BaseOptimalTree, forget_fit
+from codt.estimators.base import BaseOptimalTree
 from codt.estimators.classifier import OptimalTreeClassifier
+from codt.estimators.fitted import FittedClasses, FittedNumbers, FittedTree, forget_fit
 from codt.estimators.regressor import OptimalTreeRegressor
 from codt.input_checks.arrays import Floats, label_array
 from codt.input_checks.numbers import shown
-from codt.options.limits import count_threads
+from codt.options.limits import count_threads, seconds_allowed
 from codt.options.options import check_options
 from codt.tree.tree import Tree
+from codt.tuning.notebook import tuned_html
 from codt.tuning.path import PathPoint, PathSolver, check_depths
+from codt.tuning.supervision import Supervisor, supervised
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -34,48 +39,33 @@ if TYPE_CHECKING:
 Setting = tuple[int, float]
 
 
-class BaseOptimalTreeCV(BaseEstimator):
+@dataclass(eq=False, repr=False)
+class BaseOptimalTreeCV(FittedTree):
     """What the two estimators have in common."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
-        "max_depths": ["array-like"],
+        "max_depths": ["array-like", Integral],
         "complexity_costs": ["array-like", None],
         "cv": ["cv_object"],
         "scoring": [StrOptions(set(get_scorer_names())), callable, None],
         "rule": [StrOptions({"best", "one-standard-error"})],
+        "time_limit": [Interval(Real, 0, None, closed="left"), None],
         "n_jobs": [Integral, None],
+        "verbose": ["verbose", StrOptions({"auto"})],
     }
     _tree: ClassVar[type[BaseOptimalTree]]
 
-    path_: list[PathPoint]
-    cv_results_: dict[str, Any]
-    best_index_: int
-    best_params_: dict[str, Any]
-    best_score_: float
-    best_estimator_: Any
-    n_searches_: int
-    n_splits_: int
-    n_features_in_: int
-
-    def __init__(
-        self,
-        estimator: BaseOptimalTree | None = None,
-        *,
-        max_depths: Iterable[int] = (1, 2, 3),
-        complexity_costs: Iterable[float] | None = None,
-        cv: Any = None,
-        scoring: Any = None,
-        rule: str = "best",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.max_depths = max_depths
-        self.complexity_costs = complexity_costs
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.n_jobs = n_jobs
+    estimator: BaseOptimalTree | None = None
+    _: KW_ONLY
+    max_depths: Iterable[int] | int = (1, 2, 3)
+    complexity_costs: Iterable[float] | None = None
+    cv: Any = None
+    scoring: Any = None
+    rule: str = "best"
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    verbose: int | str = "auto"
 
     def _validate_params(self) -> None:
         values = {name: getattr(self, name) for name in self._parameter_constraints}
@@ -83,7 +73,14 @@ class BaseOptimalTreeCV(BaseEstimator):
 
     # The estimators inside check their own parameters.
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: ArrayLike, y: ArrayLike, *, groups: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Choose the setting and keep the optimal tree for it.
 
         Parameters
@@ -92,6 +89,8 @@ class BaseOptimalTreeCV(BaseEstimator):
             The samples; numbers, without NaN or infinity.
         y : array-like of shape (n_samples,)
             Their labels (numbers or strings), or the numbers to predict.
+        sample_weight : array-like of shape (n_samples,), optional
+            What every sample counts, in the trees and in the scores; a function given as ``scoring`` gets no weights.
         groups : array-like of shape (n_samples,), optional
             For splitters that keep groups together.
 
@@ -104,18 +103,40 @@ class BaseOptimalTreeCV(BaseEstimator):
         estimator = self._tree() if self.estimator is None else self.estimator
         if not isinstance(estimator, self._tree):
             raise TypeError(f"estimator={estimator!r}: expected an {self._tree.__name__}.")
+        with supervised(seconds_allowed(self.time_limit), shown=bool(self.verbose)) as supervisor:
+            self._choose(estimator, X, y, sample_weight, groups, supervisor)
+        for name, value in vars(self.best_estimator_).items():
+            if name.endswith("_"):
+                setattr(self, name, value)
+        if self.verbose and self.verbose != "auto":
+            print(self._summary())
+        supervisor.warn_if_stopped()
+        return self
+
+    def _choose(
+        self,
+        estimator: BaseOptimalTree,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | None,
+        supervisor: Supervisor,
+    ) -> None:
         depths = check_depths(self.max_depths)
-        whole = PathSolver(estimator, X, y)  # checks the data
-        check_scoring(estimator, self.scoring)
+        supervisor.say("preparing the data")
+        # One part of the time for the trees on all of the data, and one for each fold.
+        whole = PathSolver(estimator, X, y, sample_weight)  # checks the data
+        score = Score(estimator, self.scoring, weighted=sample_weight is not None)
         if is_classifier(self) and (labels := label_array(y, whole.samples)).dtype.kind in "iu":
             y = labels  # scikit-learn's scores do not accept whole numbers as objects
-        X, y, groups = indexable(X, y, groups)
+        X, y, groups, sample_weight = indexable(X, y, groups, sample_weight)
         try:
             folds = list(check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y, groups))
         except (ValueError, TypeError) as error:
             raise ValueError(f"cv={shown(self.cv)}: {error}") from error
         if not folds:
             raise ValueError(f"cv={shown(self.cv)} gives no folds; expected at least one.")
+        whole.supervisor = supervisor.part(len(folds) + 1)
         settings = whole.settings(depths, self.complexity_costs)
         # Where several trees are optimal, here and on the folds, take those that separate fits find.
         models = whole.fit_all(settings)
@@ -123,9 +144,15 @@ class BaseOptimalTreeCV(BaseEstimator):
 
         # Threads suffice, because the search releases Python's lock.
         n_jobs = min(count_threads(self.n_jobs), len(folds))
-        results = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(_score_fold)(estimator, X, y, train, test, settings, self.scoring) for train, test in folds
-        )
+
+        def score_fold(number: int) -> tuple[list[float], int]:
+            train, test = ([_rows(part, rows) for part in (X, y, sample_weight)] for rows in folds[number])
+            left = math.ceil((len(folds) - number) / n_jobs)
+            words = f"fold {number + 1} of {len(folds)}"
+            solver = PathSolver(estimator, train[0], train[1], train[2], supervisor.part(left), words)
+            return score.of_all(solver.fit_all(settings), settings, *test), solver.n_searches
+
+        results = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(score_fold)(fold) for fold in range(len(folds)))
         scores = np.array([scores for scores, _ in results]).T
         if not np.isfinite(scores).all():
             raise ValueError(
@@ -139,60 +166,26 @@ class BaseOptimalTreeCV(BaseEstimator):
         self.best_params_ = self.cv_results_["params"][self.best_index_]
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
         self.best_estimator_ = path[self.best_index_].estimator
-        for name in ("n_features_in_", "feature_names_in_", "classes_"):
-            if hasattr(self.best_estimator_, name):
-                setattr(self, name, getattr(self.best_estimator_, name))
-        return self
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "best_estimator_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-    @property
-    def tree_(self) -> Tree:
-        """The chosen tree."""
+    def _shown(self) -> Any:
         check_is_fitted(self)
-        tree: Tree = self.best_estimator_.tree_
-        return tree
+        return self.best_estimator_
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Predict with the chosen tree.
+    def _repr_html_inner(self) -> str:
+        return tuned_html(self) if hasattr(self, "tree_") else super()._repr_html_inner()
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
-        """
-        check_is_fitted(self)
-        predicted: NDArray[Any] = self.best_estimator_.predict(X)
-        return predicted
-
-    def apply(self, X: ArrayLike) -> NDArray[np.intp]:
-        """Return the index in ``tree_`` of the leaf that each sample reaches.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
-        """
-        check_is_fitted(self)
-        leaves: NDArray[np.intp] = self.best_estimator_.apply(X)
-        return leaves
-
-    def export_text(self) -> str:
-        """Draw the chosen tree as text."""
-        check_is_fitted(self)
-        return str(self.best_estimator_.export_text())
+    def _summary(self) -> str:
+        depth, cost = self.best_params_.values()
+        return (
+            f"[{type(self).__name__}] {len(self.path_)} settings, {self.n_searches_} searches: depth {depth},"
+            f" complexity cost {cost:.3g}, score {self.best_score_:.4g}, {self.tree_.n_leaves} leaves"
+        )
 
 
 _PARAMETERS = """estimator : {tree}, optional
         The estimator whose other options are used, including limits and threads; the limits hold for each
         search. One with default options if not given.
-    max_depths : iterable of int, default=(1, 2, 3)
+    max_depths : iterable of int, or int, default=(1, 2, 3)
         The depth limits to choose from.
     complexity_costs : iterable of float, optional
         The complexity costs to choose from. If not given, one for every tree that is optimal for some cost on all of
@@ -205,8 +198,14 @@ _PARAMETERS = """estimator : {tree}, optional
         Which setting to take: the one with the highest mean score, or the one with the fewest leaves among those
         whose mean score is within one standard error of the highest. Ties go to fewer leaves, then to the smaller
         depth limit, then to the higher cost.
+    time_limit : float, optional
+        Seconds for all searches together, shared out evenly between them; those that take less leave the rest to the
+        others.
     n_jobs : int, optional
         The number of folds to work on at a time, as joblib counts them.
+    verbose : int, bool or "auto", default="auto"
+        "auto" shows a live line of progress in a terminal or a notebook, 1 also prints a line that sums up when all is
+        done, and 0 shows nothing.
 
     Attributes
     ----------
@@ -225,8 +224,8 @@ _PARAMETERS = """estimator : {tree}, optional
         Its mean score.
     best_estimator_ : {tree}
         The estimator with the chosen setting, fitted to all of the data.
-    tree_ : Tree
-        Its tree.
+    tree_, loss_, objective_, penalty_, lower_bound_, gap_, status_, smallest_, n_expansions_, trace_, search_stats_
+        Those of ``best_estimator_``; exports and pictures are of it, too.
     n_searches_ : int
         How many searches were made for all settings, on the folds and on all of the data.
     n_splits_ : int
@@ -247,7 +246,7 @@ def _document(cls: Any) -> Any:
 
 
 @_document
-class OptimalTreeClassifierCV(ClassifierMixin, BaseOptimalTreeCV):
+class OptimalTreeClassifierCV(ClassifierMixin, FittedClasses, BaseOptimalTreeCV):
     """An optimal classification tree whose depth and complexity cost are chosen by cross-validation.
 
     Parameters
@@ -271,23 +270,9 @@ class OptimalTreeClassifierCV(ClassifierMixin, BaseOptimalTreeCV):
 
     _tree: ClassVar[type[BaseOptimalTree]] = OptimalTreeClassifier
 
-    classes_: NDArray[Any]
-
-    def predict_proba(self, X: ArrayLike) -> Floats:
-        """Return the share of each class in the leaf that each sample reaches.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
-        """
-        check_is_fitted(self)
-        shares: Floats = self.best_estimator_.predict_proba(X)
-        return shares
-
 
 @_document
-class OptimalTreeRegressorCV(RegressorMixin, BaseOptimalTreeCV):
+class OptimalTreeRegressorCV(RegressorMixin, FittedNumbers, BaseOptimalTreeCV):
     """An optimal regression tree whose depth and complexity cost are chosen by cross-validation.
 
     Parameters
@@ -310,19 +295,30 @@ class OptimalTreeRegressorCV(RegressorMixin, BaseOptimalTreeCV):
     _tree: ClassVar[type[BaseOptimalTree]] = OptimalTreeRegressor
 
 
-def _score_fold(
-    estimator: BaseOptimalTree, X: Any, y: Any, train: Any, test: Any, settings: list[Setting], scoring: Any
-) -> tuple[list[float], int]:
-    """Return the score of every setting on one fold, and how many searches that took."""
-    solver = PathSolver(estimator, _safe_indexing(X, train), _safe_indexing(y, train))
-    models = solver.fit_all(settings)
-    X_test, y_test = _safe_indexing(X, test), _safe_indexing(y, test)
-    scorer = check_scoring(estimator, scoring)
-    scores: dict[Tree, float] = {}
-    for model in models.values():
-        if model.tree_ not in scores:
-            scores[model.tree_] = float(scorer(model, X_test, y_test))
-    return [scores[models[setting].tree_] for setting in settings], solver.n_searches
+def _rows(part: Any, rows: Any) -> Any:
+    """Return some rows of an array or a frame, if there is one."""
+    return None if part is None else _safe_indexing(part, rows)
+
+
+class Score:
+    """What a tree scores on held-out samples: with their weights, if there are any and the score takes them."""
+
+    def __init__(self, estimator: BaseOptimalTree, scoring: Any, *, weighted: bool) -> None:
+        self._scorer = check_scoring(estimator, scoring)
+        # A score by name takes weights if its function does; the estimators' own scores do.
+        function = getattr(self._scorer, "_score_func", estimator.score if scoring is None else None)
+        self._weighted = weighted and function is not None and "sample_weight" in signature(function).parameters
+
+    def of_all(
+        self, models: dict[Setting, Any], settings: list[Setting], X: Any, y: Any, sample_weight: Any
+    ) -> list[float]:
+        """Return the score of every setting."""
+        weights = {"sample_weight": sample_weight} if self._weighted else {}
+        scores: dict[Tree, float] = {}
+        for model in models.values():
+            if model.tree_ not in scores:
+                scores[model.tree_] = float(self._scorer(model, X, y, **weights))
+        return [scores[models[setting].tree_] for setting in settings]
 
 
 def _table(path: list[PathPoint], scores: Floats) -> dict[str, Any]:

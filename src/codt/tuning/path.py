@@ -41,9 +41,13 @@ from codt.problem.problem import prepare_problem
 from codt.search.proof import KnownBound
 from codt.search.search import absolute_penalty
 from codt.tree.tree import Tree
+from codt.tuning.supervision import Supervisor
 
 # Losses that differ by less than this share of the best leaf's loss count as equal, as in the search itself.
 TOLERANCE = 1e-12
+
+# How many searches the time is to suffice for while it is not known which costs matter.
+MORE_SEARCHES = 4
 
 # More than the rounding error of a bound, and too little to matter for whole numbers.
 ROUNDING = 1e-6
@@ -86,8 +90,9 @@ def optimal_path(
     X: ArrayLike,
     y: ArrayLike,
     *,
-    max_depths: Iterable[int] | None = None,
+    max_depths: Iterable[int] | int | None = None,
     complexity_costs: Iterable[float] | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> list[PathPoint]:
     """Find the optimal trees of several depth limits and complexity costs.
 
@@ -103,12 +108,14 @@ def optimal_path(
         The samples.
     y : array-like of shape (n_samples,)
         The labels, or the numbers to predict.
-    max_depths : iterable of int, optional
+    max_depths : iterable of int, or int, optional
         The depth limits; that of the estimator if not given.
     complexity_costs : iterable of float, optional
         The complexity costs. If not given, all that make a difference: one for every tree that is optimal for some
         cost, from 0 up to the cost above which a single leaf is best. The cost is the geometric mean of the range of
         costs in which the tree is optimal (0 for the first range, twice the start for the last).
+    sample_weight : array-like of shape (n_samples,), optional
+        What every sample counts.
 
     Returns
     -------
@@ -129,14 +136,25 @@ def optimal_path(
     0.313: 2 leaves, 50 errors
     0.667: 1 leaves, 100 errors
     """
-    solver = PathSolver(estimator, X, y)
-    return solver.path(check_depths([estimator.max_depth] if max_depths is None else max_depths), complexity_costs)
+    depths = check_depths([estimator.max_depth] if max_depths is None else max_depths)
+    supervisor = Supervisor()
+    path = PathSolver(estimator, X, y, sample_weight, supervisor).path(depths, complexity_costs)
+    supervisor.warn_if_stopped()
+    return path
 
 
 class PathSolver:
     """Fits one estimator to one set of data with many settings."""
 
-    def __init__(self, estimator: BaseOptimalTree, X: ArrayLike, y: ArrayLike) -> None:
+    def __init__(
+        self,
+        estimator: BaseOptimalTree,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        supervisor: Supervisor | None = None,
+        words: str = "all samples",
+    ) -> None:
         if not isinstance(estimator, BaseOptimalTree):
             raise TypeError(f"estimator={estimator!r}: expected an OptimalTreeClassifier or OptimalTreeRegressor.")
         estimator._validate_params()
@@ -148,7 +166,9 @@ class PathSolver:
         self._estimator = estimator
         self._X = X
         self._y = y
-        self._importance = estimator._importance()
+        self._importance = estimator._importance(sample_weight)
+        self.supervisor = Supervisor() if supervisor is None else supervisor
+        self._words = words
         #: The samples that were given.
         self.samples = check_features(X)
         self._problem = prepare_problem(estimator._task, self.samples, y, self._importance)
@@ -195,7 +215,7 @@ class PathSolver:
         # Trees of other costs break the ties. Among several optimal trees the known one has the fewest splits; a greedy
         # one must not take its place.
         model.set_params(ties="any", greedy_start=self._estimator.greedy_start and not known)
-        outcome = model._fit(self._X, self._y, self._importance, start, bound)
+        outcome = self._run(model, MORE_SEARCHES, start, bound)
         model.set_params(ties=self._estimator.ties, greedy_start=self._estimator.greedy_start)
         point = PathPoint(depth, cost, model, searched=not known)
         self.n_searches += not known
@@ -206,9 +226,10 @@ class PathSolver:
 
     def fit_all(self, settings: Iterable[tuple[int, float]]) -> dict[tuple[int, float], Any]:
         """Fit the estimator with several settings, each as it would be fitted alone; see :meth:`fit`."""
-        return {(depth, cost): self.fit(depth, cost) for depth, cost in _in_order(settings)}
+        ordered = _in_order(settings)
+        return {setting: self.fit(*setting, left=len(ordered) - done) for done, setting in enumerate(ordered)}
 
-    def fit(self, depth: int, cost: float) -> Any:
+    def fit(self, depth: int, cost: float, left: int = 1) -> Any:
         """Fit the estimator with one setting; where several trees are optimal, the result is that of a separate fit.
 
         No tree is offered to the search. With whole numbers the search ends once its tree reaches the bound that others
@@ -222,9 +243,13 @@ class PathSolver:
         exact = self._problem.objective.whole and penalty == math.floor(penalty)
         exact = exact and not model.gap_limit and model.ties != "smaller"
         known = self._known_bound(depth, penalty)
-        self._take_proof(depth, model._fit(self._X, self._y, self._importance, known=known, ends_search=exact))
+        self._take_proof(depth, self._run(model, left, known=known, ends_search=exact))
         self.n_searches += 1
         return model
+
+    def _run(self, model: BaseOptimalTree, left: int, *arguments: Any, **options: Any) -> Outcome:
+        words = f"{self._words}, depth {model.max_depth}, complexity cost {model.complexity_cost:.3g}"
+        return self.supervisor.run(model, left, words, self._X, self._y, self._importance, *arguments, **options)
 
     def _known_bound(self, depth: int, penalty: float) -> KnownBound:
         return KnownBound(self._bounds.at(depth, penalty), self._tolerance)
@@ -328,9 +353,15 @@ class SizeBounds:
         return float((losses + penalty * sizes).min())
 
 
-def check_depths(max_depths: Iterable[int]) -> list[int]:
-    """Return the depth limits, each once and ascending."""
-    depths: list[int] = _listed("max_depths", max_depths)
+def check_depths(max_depths: Iterable[int] | int) -> list[int]:
+    """Return the depth limits, each once and ascending; a single one may be given as a number.
+
+    Examples
+    --------
+    >>> check_depths((3, 1, 3)), check_depths(2)
+    ([1, 3], [2])
+    """
+    depths: list[int] = _listed("max_depths", [max_depths] if isinstance(max_depths, Integral) else max_depths)
     for depth in depths:
         if isinstance(depth, bool) or not isinstance(depth, Integral) or not 0 <= depth <= MAX_DEPTH:
             raise ValueError(

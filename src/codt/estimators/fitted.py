@@ -1,0 +1,151 @@
+"""What every fitted tree can do, whatever found it: predict, and tell about itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from codt.estimators.presentation import PresentationMixin
+from codt.input_checks.arrays import Floats, check_features
+from codt.tree.measures import decision_path, feature_importances
+from codt.tree.tree import Tree
+
+
+def forget_fit(estimator: BaseEstimator) -> None:
+    """Remove the attributes that an earlier fit has set."""
+    for name in [name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")]:
+        delattr(estimator, name)
+
+
+class FittedTree(PresentationMixin, BaseEstimator):
+    """The attributes that a fit sets, and what follows from them."""
+
+    tree_: Tree
+    loss_: float
+    classes_: NDArray[Any]
+    objective_: float
+    penalty_: float
+    lower_bound_: float
+    gap_: float
+    status_: str
+    smallest_: bool
+    n_expansions_: int
+    trace_: Floats
+    search_stats_: dict[str, int]
+    n_features_in_: int
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "tree_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def apply(self, X: ArrayLike) -> NDArray[np.intp]:
+        """Return the index in ``tree_`` of the leaf that each sample reaches.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        """
+        check_is_fitted(self)
+        samples = check_features(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return self.tree_.apply(samples)
+
+    def decision_path(self, X: ArrayLike) -> Any:
+        """Return which nodes of ``tree_`` each sample passes, as a sparse matrix of zeros and ones.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        """
+        leaves = self.apply(X)
+        return decision_path(self.tree_, leaves)
+
+    def get_depth(self) -> int:
+        """Return the depth of ``tree_``: the largest number of tests between the root and a leaf."""
+        check_is_fitted(self)
+        return self.tree_.depth
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves of ``tree_``."""
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """The share of each feature in the decrease of Gini impurity or, in regression, of the loss; sums to 1 or 0."""
+        check_is_fitted(self)
+        return feature_importances(self.tree_, self.n_features_in_)
+
+
+class FittedClasses(FittedTree):
+    """A tree that predicts classes."""
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the class of lowest cost, the most frequent one unless errors differ in cost, of each sample's leaf.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        """
+        leaves = self.apply(X)
+        predicted: NDArray[Any] = self.classes_[self.tree_.label[leaves]]
+        return predicted
+
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        """Return the share of each class, by weight, in the leaf that each sample reaches.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        """
+        leaves = self.apply(X)
+        counts = self.tree_.value[leaves]
+        shares: Floats = counts / counts.sum(axis=1, keepdims=True)
+        return shares
+
+    def predict_log_proba(self, X: ArrayLike) -> Floats:
+        """Return the logarithm of :meth:`predict_proba`; minus infinity for classes that a leaf does not hold.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        """
+        with np.errstate(divide="ignore"):
+            logarithms: Floats = np.log(self.predict_proba(X))
+        return logarithms
+
+    @property
+    def n_classes_(self) -> int:
+        """The number of classes."""
+        check_is_fitted(self)
+        return len(self.classes_)
+
+
+class FittedNumbers(FittedTree):
+    """A tree that predicts numbers."""
+
+    def predict(self, X: ArrayLike) -> Floats:
+        """Return what the leaf of each sample predicts, usually its mean: one number, or one for each column of ``y``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        """
+        leaves = self.apply(X)
+        means = self.tree_.value
+        predicted: Floats = means[leaves] if means.shape[1] > 1 else means[leaves, 0]
+        return predicted
