@@ -159,10 +159,16 @@ FAULTS = (
         "of_two(w, y, others, range.low)",
     ),
     Fault(
-        "rates: no numbers of 100 bits",
-        "engine/objectives/deviances.cpp",
-        "if (std::is_same_v<Real, DoubleDouble> && !(internal < whole_loss_)) return nullptr;",
-        "return nullptr;",
+        "rates: one origin for all targets",
+        "engine/objectives/deviance_costs.hpp",
+        "clusters.size() + 1 < most &&",
+        "clusters.size() + 1 < most && false &&",
+    ),
+    Fault(
+        "rates: clusters that are too narrow",
+        "engine/objectives/deviance_costs.hpp",
+        "ceiling * (1 + 1e-6)",
+        "ceiling * 1e-6",
     ),
     Fault(
         "blocks passed over too early",

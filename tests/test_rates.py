@@ -126,6 +126,24 @@ def test_targets_far_apart_are_told_apart(criterion: str, power: float) -> None:
 
 
 @pytest.mark.parametrize(("criterion", "power"), KINDS)
+def test_targets_that_differ_in_their_last_digits_are_told_apart_beside_all_others(criterion: str, power: float) -> None:
+    rng = np.random.default_rng([114, KINDS.index((criterion, power))])
+    for _ in range(scaled(80)):
+        n = int(rng.integers(2, 9))
+        X = rng.permuted(np.tile(np.arange(n, dtype=np.float64), (2, 1)), axis=1).T
+        scales = 10.0 ** rng.integers(-6, 7, 3) if rng.random() < 0.7 else np.ones(3)
+        y = rng.choice(scales, n) * (1 + rng.integers(0, 9, n) * float(rng.choice([2e-16, 4e-15, 1e-9])))
+        if criterion != "gamma" and rng.random() < 0.3:
+            y *= rng.random(n) < 0.7
+        weights = weights_for(rng, n)
+        given = np.ones(n) if weights is None else weights
+        trees = ExactTrees(X, given, exact_leaf(power, y, given))
+        options = {"max_depth": int(rng.integers(1, 5)), "ties": str(rng.choice(["any", "smaller", "smallest"]))}
+        model = rates_tree(criterion, power, **options).fit(X, y, weights)
+        trees.check(model, rules_of(options, 0.0, given, weighted=weights is not None))
+
+
+@pytest.mark.parametrize(("criterion", "power"), KINDS)
 def test_all_terminal_cases_and_bounds_agree_on_larger_data(criterion: str, power: float) -> None:
     rng = np.random.default_rng(113)
     X = rng.integers(0, 40, (150, 3)).astype(np.float64)

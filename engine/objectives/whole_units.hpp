@@ -30,7 +30,7 @@ inline WholeNumbers in_whole_units(std::span<const double> numbers, double most,
     for (const double number : numbers) {
         if (number == 0) continue;
         int exponent = 0;
-        const double mantissa = std::frexp(number, &exponent);
+        const double mantissa = std::frexp(std::abs(number), &exponent);
         const auto whole = static_cast<std::uint64_t>(std::ldexp(mantissa, 53));
         unit = std::min(unit, exponent - 53 + std::countr_zero(whole));
     }
@@ -53,7 +53,7 @@ inline WholeNumbers in_whole_units(std::span<const double> numbers, double most,
     return out;
 }
 
-// Numbers of at least zero in two parts, `high` + `low` * `ratio` units: whole numbers both, so that sums of
+// Numbers in two parts, `high` + `low` * `ratio` units: whole numbers both, so that sums of
 // either part are exact, and together they hold at least 100 bits beside the sum of all. Without `low` a
 // single part is enough.
 struct WholeParts {
