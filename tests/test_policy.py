@@ -18,12 +18,16 @@ import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.utils import column_or_1d
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.multiclass import check_classification_targets
 
 import codt
 from codt import OptimalPolicyTree, OptimalTreeClassifier, doubly_robust_scores, from_json, verify
 from codt.explain.page import explanation_page
 from tests.support.exact_trees import ExactTrees, as_decimal, random_search, rules_of
 from tests.support.instances import random_features, scaled
+from tests.support.pages import data_of
 
 mpl.use("Agg")
 
@@ -111,6 +115,51 @@ def test_files_pictures_and_pages() -> None:
     broken = json.loads(model.to_json()) | {"objective": "cost-sensitive"}
     with pytest.raises(ValueError, match="ascending order"):
         from_json(json.dumps(broken))
+
+
+def test_the_page_counts_best_actions() -> None:
+    X, _, _, rewards = trial(80)
+    model = OptimalPolicyTree(max_depth=1).fit(X, rewards, actions=["nothing", "drug", "surgery"])
+    page = model.to_html(X, rewards, holdout=trial(50, 1)[::3], target_name="treatment")
+    assert "<title>Policy of treatment" in page
+    for fit, (samples, given) in zip(data_of(page)["fits"], ((X, rewards), trial(50, 1)[::3]), strict=True):
+        chosen = model.predict(samples)
+        share = (chosen == model.classes_[given.argmax(axis=1)]).mean()
+        assert fit["scores"][1][:2] == ["samples with their best action", f"{share:.2%}"]
+        regret = (given.max(axis=1) - given[np.arange(len(given)), model.tree_.label[model.apply(samples)]]).sum()
+        assert fit["scores"][0][:2] == ["regret of the actions", f"{regret:.6g}"]
+
+
+def test_a_path_is_that_of_separate_fits() -> None:
+    X, _, _, rewards = trial(60)
+    frame = pd.DataFrame(rewards, columns=["nothing", "drug", "surgery"])
+    path = codt.optimal_path(OptimalPolicyTree(max_depth=2).fit(X[:20], rewards[:20]), X, frame)
+    assert len(path) > 2
+    for point in path:
+        alone = OptimalPolicyTree(max_depth=2, complexity_cost=point.complexity_cost).fit(X, frame)
+        assert point.estimator.objective_ == pytest.approx(alone.objective_)
+        assert point.estimator.classes_.tolist() == ["nothing", "drug", "surgery"]
+        assert verify(point.estimator, X, frame).ok
+
+
+class FromLabels(OptimalPolicyTree):
+    """Takes labels as the actions that bring 1, for scikit-learn's checks."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None")
+        labels = column_or_1d(y, warn=True)
+        check_classification_targets(labels)
+        actions, codes = np.unique(labels, return_inverse=True)
+        return super().fit(X, np.eye(len(actions))[codes], sample_weight, actions=actions.tolist())
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        return super().score(X, np.equal.outer(np.asarray(y), self.classes_), sample_weight)
+
+
+@parametrize_with_checks([FromLabels(max_depth=2)])
+def test_scikit_learns_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
 
 
 def X_frame(X: Any) -> Any:  # noqa: N802

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import pickle
 import re
@@ -13,14 +14,19 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import cross_val_score
+from sklearn.utils import column_or_1d
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import codt
 from codt import OptimalSurvivalTree, OptimalTreeRegressor, verify
-from codt.estimators.survival import concordance, kaplan_meier, nelson_aalen
+from codt.survival.curves import kaplan_meier, nelson_aalen
+from codt.survival.targets import concordance
 from codt.explain.page import explanation_page
 from tests.support.exact_trees import ExactTrees, random_search, rules_of
 from tests.support.instances import random_features, scaled
+from tests.support.pages import data_of
 from tests.test_rates import exact_leaf
 
 mpl.use("Agg")
@@ -149,10 +155,138 @@ def test_frames_pictures_and_pickles() -> None:
     assert "deviance of the full likelihood" in explanation_page(model, X, y)
     assert "CASE" in model.to_sql()
     assert model.decision_path(X).shape == (80, model.tree_.node_count)
-    with pytest.raises(TypeError, match="pickle the estimator instead"):
-        model.to_json()
-    with pytest.raises(ValueError, match="no criterion for what the tree minimises, deviance of the full likelihood"):
-        model.to_sklearn()
+    assert model.to_sklearn().predict(X) == pytest.approx(model.predict(X))
+    space: dict[str, Any] = {}
+    exec(model.to_python(), space)
+    assert [space["predict"](row) for row in X.tolist()] == model.predict(X).tolist()
+    assert (model.smallest_, model.get_n_leaves()) == (True, model.tree_.n_leaves)
+    assert model.feature_importances_.sum() == pytest.approx(1)
+
+
+def test_the_page_shows_no_errors_of_single_risks() -> None:
+    X, y = patients(80, 5)
+    model = OptimalSurvivalTree(max_depth=2).fit(X, y)
+    page = model.to_html(X, y, holdout=patients(50, 6), target_name="death")
+    assert "<title>Survival of death" in page
+    data = data_of(page)
+    assert data["note"] == ""
+    for fit in data["fits"]:
+        assert [row[0] for row in fit["scores"]] == ["deviance of the full likelihood"]
+        assert fit["errors"] == []
+    # CART grows its tree by the Poisson deviance, so that it is about as good.
+    optimal, cart = (float(number) for number in data["fits"][0]["scores"][0][1:])
+    assert optimal <= cart < 1.2 * optimal
+
+
+def test_files_hold_the_curves() -> None:
+    X, y = patients(90, 7)
+    model = OptimalSurvivalTree(max_depth=2, min_samples_leaf=5).fit(pd.DataFrame(X, columns=["a", "b", "c"]), y)
+    again = codt.from_json(model.to_json())
+    assert type(again) is OptimalSurvivalTree
+    assert again.get_params() == model.get_params()
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    assert (again.tree_, again.smallest_) == (model.tree_, model.smallest_)
+    assert (again.unique_times_ == model.unique_times_).all()
+    for predict in ("predict", "predict_survival_function", "predict_cumulative_hazard_function"):
+        assert (getattr(again, predict)(frame) == getattr(model, predict)(frame)).all()
+    assert verify(again, frame, y).ok
+    assert again.to_json() == model.to_json()
+    # A leaf without events, and one tree that is a leaf.
+    none = OptimalSurvivalTree(max_depth=1).fit([[1.0], [2.0]], survival([True, False], [1.0, 2.0]))
+    assert 0.0 in none.predict([[1.0], [2.0]])
+    assert (codt.from_json(none.to_json()).predict_survival_function([[2.0]]) == 1).all()
+    leaf = OptimalSurvivalTree(max_depth=0).fit([[1.0]], survival([True], [0.0]))
+    assert codt.from_json(leaf.to_json()).predict_survival_function([[2.0]]).tolist() == [[0.0]]
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "match"),
+    [
+        (("curves",), None, "curves: expected an object"),
+        (("curves", "times"), [1.0, 1.0], "curves.times: expected times in ascending order"),
+        (("curves", "times"), [-1.0, 1.0], "curves.times: expected a finite number of at least 0"),
+        (("curves", "times"), 5, "curves.times: expected an array of times"),
+        (("curves", "times"), [1.0], "curves.times: expected all times of the baseline"),
+        (("curves", "baseline", "times"), [], "curves.baseline.hazard: expected an array of 0 numbers"),
+        (("curves", "baseline"), {"times": [], "hazard": []}, "curves.baseline.times: expected the time of an event"),
+        (("curves", "baseline", "hazard", 1), -1.0, "curves.baseline.hazard: expected numbers that rise from 0"),
+        (("curves", "baseline", "hazard", 0), 1.5, "curves.baseline.hazard: expected numbers that rise from 0"),
+        (("curves", "leaves"), [], "curves.leaves: expected an array of 3 entries"),
+        (("curves", "leaves", 0), {}, r"curves.leaves\[0\]: expected null"),
+        (("curves", "leaves", 1), None, r"curves.leaves\[1\]: expected an object"),
+        (("curves", "leaves", 1, "survival", 0), 0.1, r"curves.leaves\[1\].survival: expected the survival"),
+        (("curves", "leaves", 1, "survival", 0), "a", r"curves.leaves\[1\].survival: expected a finite number"),
+        (("curves", "leaves", 1, "times", 0), 0.125, r"curves.leaves\[1\].times: expected times of the baseline"),
+        (("curves", "leaves", 1), {"times": [], "hazard": [], "survival": []}, "if and only if the leaf predicts a risk"),
+        (("objective",), "poisson-deviance", r"unknown fields \[\"'curves'\"\]"),
+        (("task",), "classification", "objective|classes|parameters"),
+    ],
+)
+def test_files_that_contradict_themselves_are_refused(place: Any, value: object, match: str) -> None:
+    y = survival([True] * 5 + [False], [1.0, 2.0, 2.5, 7.0, 8.0, 9.0])
+    model = OptimalSurvivalTree(max_depth=1, min_samples_leaf=2).fit([[i] for i in range(6)], y)
+    document = json.loads(model.to_json())
+    entry = document
+    for name in place[:-1]:
+        entry = entry[name]
+    entry[place[-1]] = value
+    with pytest.raises(ValueError, match=match):
+        codt.from_json(json.dumps(document))
+    del document["curves"]
+    with pytest.raises(ValueError, match="not a codt model"):
+        codt.from_json(json.dumps(document | {"objective": "survival"}))
+
+
+def test_a_path_has_complete_estimators() -> None:
+    X, y = patients(60, 8)
+    fitted = OptimalSurvivalTree(max_depth=2).fit(*patients(40, 9))  # its baseline is not that of the path
+    path = codt.optimal_path(fitted, X, y, sample_weight=np.linspace(1, 2, 60))
+    assert [point.n_leaves for point in path] == sorted((point.n_leaves for point in path), reverse=True)
+    for point in path:
+        alone = OptimalSurvivalTree(max_depth=2, complexity_cost=point.complexity_cost)
+        alone.fit(X, y, np.linspace(1, 2, 60))
+        assert point.estimator.objective_ == pytest.approx(alone.objective_)
+        assert verify(point.estimator, X, y, np.linspace(1, 2, 60)).ok
+        assert point.estimator.predict_survival_function(X).shape == (60, len(alone.unique_times_))
+
+
+def test_a_search_that_is_stopped_leaves_complete_estimators(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = patients(100, 10)
+    with pytest.warns(ConvergenceWarning, match="stopped"):
+        model = OptimalSurvivalTree(max_depth=4, time_limit=0).fit(X, y)
+    assert model.status_ == "time-limit"
+    assert model.predict_survival_function(X[:2]).shape == (2, 100)
+
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(codt.Search, "run", interrupt)
+    model = OptimalSurvivalTree(max_depth=4)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.status_ == "interrupted"
+    assert verify(model, X, y).ok  # knows the baseline
+    assert model.predict_survival_function(X[:2]).shape == (2, 100)
+
+
+class Lifetimes(OptimalSurvivalTree):
+    """Takes plain numbers as times of events, for scikit-learn's checks."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None")
+        times = column_or_1d(y, warn=True).astype(np.float64)
+        if not np.isfinite(times).all():
+            raise ValueError("y contains NaN or infinity")
+        return super().fit(X, survival(np.ones(len(times)), times - times.min() + 1), sample_weight)
+
+    def score(self, X: Any, y: Any) -> float:
+        return super().score(X, survival(np.ones(len(y)), y - np.min(y)))
+
+
+@parametrize_with_checks([Lifetimes(max_depth=2)])
+def test_scikit_learns_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
 
 
 def test_the_guide_runs() -> None:

@@ -129,7 +129,8 @@ class OptimalPolicyTree(BaseOptimalTree):
         actions: NDArray[Any] | None = None,
     ) -> tuple[ArrayLike, Importance]:
         """Return the best action for every sample, and what all actions cost compared with it."""
-        names = self.classes_ if actions is None else actions
+        names = getattr(self, "classes_", None) if actions is None else actions
+        names = _names(y, None) if names is None else names
         rewards = check_rewards(y, len(names))
         best = rewards.argmax(axis=1)
         with np.errstate(over="ignore"):  # infinity is refused below

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,31 +11,14 @@ from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from codt.estimators.base import BaseOptimalTree
+from codt.estimators.fitted import forget_fit
 from codt.input_checks.arrays import Floats, check_sample_array
 from codt.options.counterparts import explains_parameters
 from codt.options.options import ESTIMATOR_OPTIONS, Task, document_options
 from codt.problem.problem import Importance
 from codt.search.proof import warn_if_stopped
-
-
-class Curve(NamedTuple):
-    """Steps of a curve: its value from each time on, and what it is before the first."""
-
-    times: Floats
-    values: Floats
-    before: float
-
-    def at(self, times: ArrayLike) -> Floats:
-        """Return its values at some times.
-
-        Examples
-        --------
-        >>> Curve(np.array([1.0, 2.0]), np.array([0.5, 0.25]), 1.0).at([0.0, 1.0, 9.0])
-        array([1.  , 0.5 , 0.25])
-        """
-        places = np.searchsorted(self.times, np.asarray(times, dtype=np.float64), side="right")
-        found: Floats = np.concatenate([[self.before], self.values])[places]
-        return found
+from codt.survival.curves import Curve, kaplan_meier, nelson_aalen
+from codt.survival.targets import concordance, events_and_times
 
 
 @explains_parameters
@@ -81,7 +64,11 @@ class OptimalSurvivalTree(BaseOptimalTree):
     unique_times_ : ndarray
         The times of all events and censorings, ascending, each once.
     baseline_ : Curve
-        The cumulative hazard of all training samples.
+        The cumulative hazard of all training samples: ``times`` and ``values``.
+    survival_curves_ : dict of int to Curve
+        The Kaplan-Meier curve of the training samples of each leaf, by the index of the leaf in ``tree_``.
+    hazard_curves_ : dict of int to Curve
+        The Nelson-Aalen curve of each leaf.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : ndarray of str
@@ -131,24 +118,33 @@ class OptimalSurvivalTree(BaseOptimalTree):
         self : object
             The fitted estimator.
         """
-        event, time = events_and_times(y)
-        weights = _weights(sample_weight, len(time))
-        baseline = nelson_aalen(event, time, weights)
-        self._fit(X, *_as_rates(event, time, weights, baseline), initial_tree)
-        self.unique_times_ = np.unique(time)
-        self.baseline_ = baseline
-        leaves = self.apply(X)
-        held = {int(leaf): leaves == leaf for leaf in np.unique(leaves)}
-        self.survival_curves_ = {leaf: kaplan_meier(event[s], time[s], weights[s]) for leaf, s in held.items()}
-        self.hazard_curves_ = {leaf: nelson_aalen(event[s], time[s], weights[s]) for leaf, s in held.items()}
+        forget_fit(self)
+        try:
+            self._fit(X, *self._targets(y, sample_weight), initial_tree)
+        finally:  # an interrupted search leaves a tree, too
+            if hasattr(self, "tree_"):
+                self._complete(X, y, sample_weight)
         warn_if_stopped(self.status_, self.gap_)
         return self
 
     def _targets(
         self, y: Any, sample_weight: ArrayLike | None = None, sample_costs: ArrayLike | None = None
     ) -> tuple[ArrayLike, Importance]:
+        """Return rates and exposures; before fit with the baseline of these data."""
         event, time = events_and_times(y)
-        return _as_rates(event, time, _weights(sample_weight, len(time)), self.baseline_)
+        weights = _weights(sample_weight, len(time))
+        fitted = getattr(self, "baseline_", None)
+        return _as_rates(event, time, weights, fitted or nelson_aalen(event, time, weights))
+
+    def _complete(self, X: ArrayLike, y: Any, sample_weight: ArrayLike | None) -> None:
+        event, time = events_and_times(y)
+        weights = _weights(sample_weight, len(time))
+        self.unique_times_ = np.unique(time)
+        self.baseline_ = nelson_aalen(event, time, weights)
+        leaves = self.apply(X)
+        held = {int(leaf): leaves == leaf for leaf in np.unique(leaves)}
+        self.survival_curves_ = {leaf: kaplan_meier(event[s], time[s], weights[s]) for leaf, s in held.items()}
+        self.hazard_curves_ = {leaf: nelson_aalen(event[s], time[s], weights[s]) for leaf, s in held.items()}
 
     def _importance(self, sample_weight: ArrayLike | None = None, sample_costs: ArrayLike | None = None) -> Importance:
         return Importance(sample_weight, sample_costs=sample_costs, criterion="survival")
@@ -161,7 +157,8 @@ class OptimalSurvivalTree(BaseOptimalTree):
         X : array-like of shape (n_samples, n_features)
             The samples.
         """
-        risks: Floats = self.tree_.value[self.apply(X), 0]
+        leaves = self.apply(X)
+        risks: Floats = self.tree_.value[leaves, 0]
         return risks
 
     def predict_survival_function(self, X: ArrayLike, times: ArrayLike | None = None) -> Floats:
@@ -206,93 +203,6 @@ class OptimalSurvivalTree(BaseOptimalTree):
         """
         check_is_fitted(self)
         return concordance(*events_and_times(y), self.predict(X))
-
-    def to_json(self) -> str:
-        """Refuse: the format has no place for curves. Pickle the estimator instead."""
-        raise TypeError("to_json: survival trees hold curves, which the format cannot; pickle the estimator instead.")
-
-
-def events_and_times(y: Any) -> tuple[NDArray[np.bool_], Floats]:
-    """Return whether and when there was an event, from a structured array or a data frame with two columns.
-
-    Examples
-    --------
-    >>> events_and_times(np.array([(True, 2.0), (False, 3.0)], dtype="?,f8"))
-    (array([ True, False]), array([2., 3.]))
-    """
-    names = getattr(getattr(y, "dtype", None), "names", None)
-    columns: Any
-    if names is not None:
-        columns = [y[name] for name in names]
-    elif hasattr(y, "columns"):
-        columns = [y.iloc[:, i].to_numpy() for i in range(y.shape[1])]
-    else:
-        columns = []
-    if len(columns) != 2:
-        raise ValueError("y: expected a structured array or a data frame with two columns, event and time.")
-    given, time = np.asarray(columns[0]), np.asarray(columns[1], dtype=np.float64)
-    if not np.isin(given, [0, 1]).all():
-        raise ValueError("y: expected events of True and False (or 1 and 0) in the first column.")
-    event = given.astype(bool)
-    if not (np.isfinite(time) & (time >= 0)).all():
-        raise ValueError("y: expected finite times of at least 0 in the second column.")
-    if not event.any():
-        raise ValueError("y holds no event; expected at least one.")
-    return event, time
-
-
-def nelson_aalen(event: NDArray[np.bool_], time: Floats, weights: Floats) -> Curve:
-    """Return the cumulative hazard: at every time of an event, the events by all who are still there, summed up.
-
-    Examples
-    --------
-    >>> nelson_aalen(np.array([True, True, False]), np.array([1.0, 2.0, 3.0]), np.ones(3)).values
-    array([0.33333333, 0.83333333])
-    """
-    times, events, there = _risk_sets(event, time, weights)
-    return Curve(times, np.cumsum(events / there), 0.0)
-
-
-def kaplan_meier(event: NDArray[np.bool_], time: Floats, weights: Floats) -> Curve:
-    """Return the probability to survive: the product of the shares without event of all who are still there.
-
-    Examples
-    --------
-    >>> kaplan_meier(np.array([True, True, False]), np.array([1.0, 2.0, 3.0]), np.ones(3)).values
-    array([0.66666667, 0.33333333])
-    """
-    times, events, there = _risk_sets(event, time, weights)
-    alive = np.asarray(np.cumprod(1 - events / there), dtype=np.float64)
-    return Curve(times, alive, 1.0)
-
-
-def concordance(event: NDArray[np.bool_], time: Floats, risk: Floats) -> float:
-    """Return Harrell's concordance index; equal risks count half.
-
-    Examples
-    --------
-    >>> concordance(np.array([True, True, False]), np.array([1.0, 2.0, 3.0]), np.array([3.0, 1.0, 1.0]))
-    0.8333333333333334
-    """
-    right = pairs = 0.0
-    for i in np.flatnonzero(event):
-        later = (time > time[i]) | ((time == time[i]) & ~event)
-        pairs += np.count_nonzero(later)
-        right += np.count_nonzero(risk[later] < risk[i]) + np.count_nonzero(risk[later] == risk[i]) / 2
-    if not pairs:
-        raise ValueError("y holds no comparable pairs; expected an event before another sample's time.")
-    return float(right / pairs)
-
-
-def _risk_sets(event: NDArray[np.bool_], time: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the times of events, the weight of the events at each, and that of all samples still there."""
-    counted = weights > 0
-    event, time, weights = event[counted], time[counted], weights[counted]
-    times, places = np.unique(time[event], return_inverse=True)
-    events: Floats = np.bincount(places, weights=weights[event], minlength=len(times)).astype(np.float64)
-    order = np.argsort(time)
-    behind = np.append(np.cumsum(weights[order][::-1])[::-1], 0.0)
-    return times, events, behind[np.searchsorted(time[order], times)]
 
 
 def _as_rates(event: NDArray[np.bool_], time: Floats, weights: Floats, baseline: Curve) -> tuple[ArrayLike, Importance]:

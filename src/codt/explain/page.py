@@ -122,7 +122,7 @@ def explanation_page(
     block = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     assets = files("codt.explain")
     parts = {
-        "{title}": escape(f"{problem.task} of {printable(target_name)}".capitalize()),
+        "{title}": escape(f"{problem.objective.own or problem.task} of {printable(target_name)}".capitalize()),
         "{style}": (assets / "page.css").read_text(encoding="utf-8"),
         "{script}": "\n".join((assets / name).read_text(encoding="utf-8") for name in SCRIPTS),
         "{data}": block,

@@ -118,7 +118,7 @@ def check_rewards(values: object, n_actions: int) -> Floats:
     >>> check_rewards([[1, -2]], 2)
     array([[ 1., -2.]])
     """
-    floats = _as_floats(values, "rewards", ensure_2d=True)
+    floats = _as_floats(values, "rewards", ensure_2d=True, columns="actions")
     if floats.ndim != 2 or floats.shape[1] != n_actions:
         raise ValueError(f"rewards has shape {floats.shape}; expected {n_actions} columns, one for every action.")
     return floats
@@ -175,8 +175,8 @@ def _is_ready(values: object, ndim: int) -> TypeGuard[Floats]:
     )
 
 
-def _as_floats(values: object, name: str, *, ensure_2d: bool) -> Floats:
-    shape = "a matrix (samples x features)" if ensure_2d else "a vector"
+def _as_floats(values: object, name: str, *, ensure_2d: bool, columns: str = "features") -> Floats:
+    shape = f"a matrix (samples x {columns})" if ensure_2d else "a vector"
     expected = f"{name} must be {shape} of finite numbers."
     if _is_ready(values, 2 if ensure_2d else 1):
         return values

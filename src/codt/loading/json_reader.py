@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from codt.estimators.classifier import OptimalTreeClassifier
 from codt.estimators.policy import OptimalPolicyTree
 from codt.estimators.regressor import OptimalTreeRegressor
+from codt.estimators.survival import OptimalSurvivalTree
 from codt.export.json_format import (
     DOCUMENT,
     FORMAT,
@@ -36,6 +37,7 @@ from codt.input_checks.json_fields import (
     expected,
     short,
 )
+from codt.loading.json_curves import read_curves
 from codt.problem.objectives import OBJECTIVES, Objective, find_objective
 from codt.search.proof import settle
 from codt.tree.split import check_columns
@@ -60,7 +62,7 @@ def from_json(text: str | bytes) -> Any:
 
     Returns
     -------
-    model : OptimalTreeClassifier or OptimalTreeRegressor
+    model : OptimalTreeClassifier, OptimalTreeRegressor, OptimalPolicyTree or OptimalSurvivalTree
         The fitted estimator.
 
     Raises
@@ -92,14 +94,14 @@ def _model(found: object) -> Any:
         raise expected("format", repr(FORMAT), found.get("format"))
     version = check_whole(found.get("version"), "version", 1, VERSION) if isinstance(found, dict) else VERSION
     fields = DOCUMENT if version > 1 else tuple(name for name in DOCUMENT if name != "objective")
+    if isinstance(found, dict) and found.get("objective") == "survival":
+        fields = (*fields, "curves")
     document = check_fields(found, "the document", fields)
     if document["task"] not in ("classification", "regression"):
         raise expected("task", "'classification' or 'regression'", document["task"])
     classification = document["task"] == "classification"
     n_features = check_whole(document["n_features"], "n_features", 1, MOST_FEATURES)
-    make: Any = OptimalTreeClassifier if classification else OptimalTreeRegressor
-    if document.get("objective") == "regret":
-        make = OptimalPolicyTree
+    make = _estimator(document)
     model = make(**_parameters(document["parameters"], set(make().get_params())))
     try:
         model._validate_params()
@@ -122,7 +124,19 @@ def _model(found: object) -> Any:
         model.ties = "any"
         result = {**result, "smallest": False} if isinstance(result, dict) else result
     _result(result, model)
+    if "curves" in document:
+        read_curves(document["curves"], model)
     return model
+
+
+def _estimator(document: dict[str, Any]) -> Any:
+    """Return the class of the estimator."""
+    objective = document.get("objective")
+    if objective == "regret" and document["task"] == "classification":
+        return OptimalPolicyTree
+    if objective == "survival" and document["task"] == "regression":
+        return OptimalSurvivalTree
+    return OptimalTreeClassifier if document["task"] == "classification" else OptimalTreeRegressor
 
 
 def _objective(document: dict[str, Any], model: Any) -> Objective | None:

@@ -137,8 +137,8 @@ class Objective:
         Smaller targets and predictions are refused.
     rates : bool
         Whether targets are numbers of at least 0 whose ratios count: they must not be too far apart.
-    own : bool
-        Whether it belongs to an estimator of its own, and is no criterion of others.
+    own : str
+        What its trees are about, if it belongs to an estimator of its own; it is then no criterion of others.
     above_zero : bool
         Whether targets must be above 0.
     power : int
@@ -178,7 +178,7 @@ class Objective:
     least_target: float | None = None
     rates: bool = False
     above_zero: bool = False
-    own: bool = False
+    own: str = ""
     power: int = 1
     sklearn: Mapping[str, float] = field(default_factory=dict)
     fits: Callable[[TreeArrays], bool] = lambda _: True
@@ -521,6 +521,7 @@ def _counts_samples(tree: TreeArrays) -> bool:
 
 
 _GINI = {"gini": 1.0}
+_POISSON = {"poisson": 0.5}  # scikit-learn leaves out the factor 2
 
 for _row in (
     Objective(
@@ -602,6 +603,7 @@ for _row in (
         leaf=_cheapest_class,
         losses=_costs,
         predicts="action",
+        own="policy",
         scale=_largest_costs,
         sklearn=_GINI,
     ),
@@ -640,17 +642,17 @@ for _row in (
         "poisson",
         "Poisson deviance",
         1,
-        sklearn={"poisson": 0.5},  # scikit-learn leaves out the factor 2
+        sklearn=_POISSON,
     ),
     _rates_row(gamma_deviances, "gamma", "gamma deviance", 2, above_zero=True),
     Family(_tweedie, (_POWER,)),
     replace(
-        _rates_row(poisson_deviances, "poisson", "deviance of the full likelihood", 1),
+        _rates_row(poisson_deviances, "poisson", "deviance of the full likelihood", 1, sklearn=_POISSON),
         name="survival",
         criterion="survival",
         predicts="relative hazard",
         spread=None,
-        own=True,
+        own="survival",
     ),
 ):
     register(_row)
