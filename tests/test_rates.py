@@ -126,7 +126,7 @@ def test_targets_far_apart_are_told_apart(criterion: str, power: float) -> None:
 
 
 @pytest.mark.parametrize(("criterion", "power"), KINDS)
-def test_targets_that_differ_in_their_last_digits_are_told_apart_beside_all_others(criterion: str, power: float) -> None:
+def test_targets_that_differ_in_their_last_digits_are_told_apart(criterion: str, power: float) -> None:
     rng = np.random.default_rng([114, KINDS.index((criterion, power))])
     for _ in range(scaled(80)):
         n = int(rng.integers(2, 9))

@@ -39,7 +39,7 @@ def read_curves(found: object, model: Any) -> None:
         if not events.issuperset(hazard.times.tolist()):
             raise ValueError(f"{place}.times: expected times of the baseline.")
         if (len(hazard.times) > 0) != (tree.value[node, 0] > 0):
-            raise ValueError(f"{place}.times: expected times of events if and only if the leaf predicts a risk above 0.")
+            raise ValueError(f"{place}.times: expected events if and only if the leaf predicts a risk above 0.")
     if not set(model.unique_times_.tolist()).issuperset(events):
         raise ValueError("curves.times: expected all times of the baseline.")
 
