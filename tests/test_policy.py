@@ -117,6 +117,18 @@ def test_files_pictures_and_pages() -> None:
         from_json(json.dumps(broken))
 
 
+def test_actions_in_another_order_are_refused() -> None:
+    X, _, _, rewards = trial(40)
+    frame = pd.DataFrame(rewards, columns=["nothing", "drug", "surgery"])
+    model = OptimalPolicyTree(max_depth=1).fit(X, frame)
+    turned = frame[["drug", "surgery", "nothing"]]
+    match = r"rewards has the columns \['drug', .*; expected \['nothing', 'drug', 'surgery'\], in this order"
+    for use in (model.value, model.score, model.to_html, lambda X, y: verify(model, X, y)):
+        with pytest.raises(ValueError, match=match):
+            use(X, turned)
+    assert model.value(X, frame.set_axis(["a", "b", "c"], axis=1)) == model.value(X, rewards)
+
+
 def test_the_page_counts_best_actions() -> None:
     X, _, _, rewards = trial(80)
     model = OptimalPolicyTree(max_depth=1).fit(X, rewards, actions=["nothing", "drug", "surgery"])

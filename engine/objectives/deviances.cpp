@@ -85,19 +85,19 @@ class Deviance final : public CostTupleObjective<Cost> {
 
     // Two passes in extended precision, independent of the tuples above.
     double reported_loss(std::span<const std::uint32_t> rows, const std::vector<double>&) const override {
-        const auto [first, offset] = mean(rows);
-        const long double m = first + offset;
+        const auto [least, offset] = mean(rows);
+        const long double m = least + offset;
         if (!(m > 0)) return 0;
         long double sum = 0;
         for (const std::uint32_t row : rows) {
             const long double y = given_.y[row];
-            sum += given_.weights[row] * cost().family.divergence(y, (y - first) - offset, m);
+            sum += given_.weights[row] * cost().family.divergence(y, (y - least) - offset, m);
         }
         return static_cast<double>(2 * sum);
     }
     std::vector<double> reported_value(std::span<const std::uint32_t> rows) const override {
-        const auto [first, offset] = mean(rows);
-        return {static_cast<double>(first + offset)};
+        const auto [least, offset] = mean(rows);
+        return {static_cast<double>(least + offset)};
     }
 
  private:
@@ -105,15 +105,17 @@ class Deviance final : public CostTupleObjective<Cost> {
         return loss_of_two(cost().family, w, y, other_weight, other);
     }
 
-    // The first target, and how far the mean is from it: nothing, if all are equal.
+    // The smallest target, and how far the mean is from it: nothing, if all are equal. No digits are lost,
+    // since all distances are positive.
     std::pair<long double, long double> mean(std::span<const std::uint32_t> rows) const {
-        const long double first = given_.y[rows[0]];
+        long double least = given_.y[rows[0]];
+        for (const std::uint32_t row : rows) least = std::min<long double>(least, given_.y[row]);
         long double weight = 0, sum = 0;
         for (const std::uint32_t row : rows) {
             weight += given_.weights[row];
-            sum += given_.weights[row] * (given_.y[row] - first);
+            sum += given_.weights[row] * (given_.y[row] - least);
         }
-        return {first, sum / weight};
+        return {least, sum / weight};
     }
 
     double unit_;

@@ -28,7 +28,13 @@ from codt.verification.certificate import verify as verify_model
 Model = Annotated[Path, typer.Argument(help="A model that codt fit --out wrote; - for standard input.")]
 Data = Annotated[Path, typer.Argument(help="A CSV file with a header, or a Parquet file; - for standard input.")]
 Out = Annotated[Path | None, typer.Option(help="Where to write; standard output if not given.")]
-Target = Annotated[str, typer.Option(help="The column that holds the true labels or numbers.")]
+Target = Annotated[
+    str,
+    typer.Option(
+        help="The column that holds the true labels or numbers. For a survival tree two columns, event,time; for a"
+        " policy tree those of all rewards."
+    ),
+]
 
 WRONG = 1  # the exit code of a verification that fails
 
@@ -45,8 +51,9 @@ def predict(
     """
     fitted, table = read_model_and_table(model, data)
     fitted, X = tested_features(fitted, table, data)
-    if proba and fitted.tree_.task == "regression":
-        raise typer.BadParameter("a regression tree has no probabilities", param_hint="--proba")
+    if proba and not hasattr(fitted, "predict_proba"):
+        kind = fitted.tree_.objective.own or fitted.tree_.task
+        raise typer.BadParameter(f"a {kind} tree has no probabilities", param_hint="--proba")
     try:
         if proba:
             result = pd.DataFrame(fitted.predict_proba(X), columns=[str(name) for name in fitted.classes_])
@@ -156,8 +163,14 @@ def explain(
 
 
 def _features_and_labels(fitted: Any, table: pd.DataFrame, target: str, source: Path) -> tuple[Any, Any]:
-    X, y = target_and_rest(table, target, source)
-    return features_of(fitted, X, source), y
+    if not fitted.tree_.objective.own:
+        X, y = target_and_rest(table, target, source)
+        return features_of(fitted, X, source), y
+    columns = []
+    for name in target.split(","):
+        table, column = target_and_rest(table, name, source)
+        columns.append(column)
+    return features_of(fitted, table, source), pd.concat(columns, axis=1)
 
 
 # The commands with examples of each, for the help.

@@ -129,8 +129,13 @@ class OptimalPolicyTree(BaseOptimalTree):
         actions: NDArray[Any] | None = None,
     ) -> tuple[ArrayLike, Importance]:
         """Return the best action for every sample, and what all actions cost compared with it."""
-        names = getattr(self, "classes_", None) if actions is None else actions
-        names = _names(y, None) if names is None else names
+        if actions is not None:
+            names = actions
+        elif hasattr(self, "classes_"):
+            names = self.classes_
+            _check_order(y, names)
+        else:
+            names = _names(y, None)
         rewards = check_rewards(y, len(names))
         best = rewards.argmax(axis=1)
         with np.errstate(over="ignore"):  # infinity is refused below
@@ -176,6 +181,7 @@ class OptimalPolicyTree(BaseOptimalTree):
             What every sample counts.
         """
         check_is_fitted(self)
+        _check_order(rewards, self.classes_)
         brought = check_rewards(rewards, len(self.classes_))
         leaves = self.apply(X)
         if len(brought) != len(leaves):
@@ -195,6 +201,13 @@ class OptimalPolicyTree(BaseOptimalTree):
             As for :meth:`value`.
         """
         return self.value(X, rewards, sample_weight)
+
+
+def _check_order(rewards: Any, actions: NDArray[Any]) -> None:
+    """Refuse a data frame whose columns are the actions in another order."""
+    columns, names = list(getattr(rewards, "columns", ())), actions.tolist()
+    if columns != names and sorted(map(str, columns)) == sorted(map(str, names)):
+        raise ValueError(f"rewards has the columns {columns!r}; expected {names!r}, in this order.")
 
 
 def _names(rewards: Any, given: Sequence[Any] | None) -> NDArray[Any]:
