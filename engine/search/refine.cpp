@@ -87,7 +87,7 @@ double Search::margin() const {
 // part of another one takes the numbers as they are.
 bool Search::tells_apart(double objective) const {
     if (!options_.refine) return true;
-    return 2 * margin() <= wanted_precision * objective &&
+    return tolerance_ <= wanted_precision * objective * objective_->unit() &&
            2 * objective_->distortion() <= wanted_precision_of_numbers * objective;
 }
 
@@ -119,12 +119,18 @@ std::shared_ptr<const Objective> Search::better_numbers() {
     return other;
 }
 
-// What a search that has ended is to begin again with: better numbers; or the same, if the splits that it
-// allowed in doubt turned out to save too little. Trees without such splits were not looked for, as long as
-// these seemed better, so only splits that certainly save enough are allowed then.
+// What a search that has ended is to begin again with. Better numbers, if there are any. The same without
+// prices of ties, if these are so large, as the numbers are so coarse, that they may outweigh a loss. The same
+// if splits that it allowed in doubt turned out to save too little: trees without such splits were not looked
+// for, as long as these seemed better, so only splits that certainly save enough are allowed then.
 std::shared_ptr<const Objective> Search::next_attempt() {
     if (auto better = better_numbers()) return better;
-    if (doubt_settled_ || options_.rules.min_decrease <= 0 || tells_apart(root_.incumbent)) return nullptr;
+    if (tells_apart(root_.incumbent) || real_incumbent().objective < least_objective) return nullptr;
+    if (settings_.ties.per_split > 0 && !sizes_) {
+        prices_too_coarse_ = true;
+        return objective_;
+    }
+    if (doubt_settled_ || options_.rules.min_decrease <= 0) return nullptr;
     if (real_incumbent().objective <= incumbent_objective() * objective_->unit() + tolerance_) return nullptr;
     doubt_settled_ = true;
     return objective_;

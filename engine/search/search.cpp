@@ -61,7 +61,8 @@ SubtreeSearch Search::subtree_search() const {
     options.log_expansions = false;
     options.memory_limit = no_memory_limit;
     options.ties = Ties::any;  // prices, if there are any, come with the settings
-    if (settings_.rules.min_decrease > 0 || settings_.ties.per_split > 0) options.whole_search = &settings_;
+    // Their tolerance, too: the rounding of a part's losses depends on the numbers of the whole.
+    options.whole_search = &settings_;
     return [data = data_, objective = objective_, options](Subset rows, const Budget& budget,
                                                            const GreedyTree& known, StopCondition& stop) {
         SearchOptions own = options;

@@ -277,7 +277,7 @@ class Search {
     bool settled_ = false;
     std::shared_ptr<const Objective> next_objective_;
     double ceiling_ = std::numeric_limits<double>::infinity();  // see better_numbers
-    bool doubt_settled_ = false;                                // see next_attempt
+    bool prices_too_coarse_ = false, doubt_settled_ = false;    // see next_attempt
     mutable KeptTree real_;                                     // see real_incumbent
     mutable Solution real_of_;
     // ties.cpp

@@ -67,7 +67,7 @@ bool Search::lost_proven_tree() const {
 
 // Whether a smaller tree is wanted, but the objective is proven first.
 bool Search::prices_wait() const {
-    return options_.ties != Ties::any && !sizes_ && root_.budget.depth > shallow;
+    return options_.ties != Ties::any && !sizes_ && (root_.budget.depth > shallow || prices_too_coarse_);
 }
 
 // Whether a smaller tree was looked for long enough.
