@@ -210,7 +210,9 @@ class Exact:
         for a in members:
             terms = DIGITS.add(terms, self.rate_sums[a][2])
         of_mean = DIGITS.multiply(_decimal(weight), self._convex(total / weight))
-        return max(Decimal(0), DIGITS.subtract(terms, of_mean))
+        lost = DIGITS.subtract(terms, of_mean)
+        # What remains where all targets are equal is rounding; targets that differ lose much more.
+        return lost if lost > DIGITS.multiply(abs(terms), Decimal("1e-150")) else Decimal(0)
 
     def _list_targets(self, kept: list[int], repeat: list[int], weights: list[float], data: Data) -> None:
         unit = common_denominator(float(data.y[i]) for i in kept)

@@ -106,7 +106,8 @@ class Judge:
         """Return the tolerance of the search, if it reports one."""
         if not hasattr(codt.Search, "tolerance"):
             return None
-        names = ("max_depth", "complexity_cost")
+        # Equal rows are merged only where leaves have no limits, and sums of fewer numbers are more exact.
+        names = ("max_depth", "complexity_cost", "min_samples_leaf", "min_weight_fraction_leaf")
         relevant = {name: options[name] for name in names if name in options}
         relevant["ties"] = options.get("ties", OPTIONS["ties"].default)
         key = repr(relevant)

@@ -244,7 +244,10 @@ def test_bad_uses_are_named() -> None:
     with pytest.raises(ValueError, match=r"rewards has shape \(2,\); expected a row for every sample and a column"):
         model.fit(X, [1, 2])
     with pytest.raises(ValueError, match="actions names 3 actions; expected 2"):
-        model.fit(X, [[1, 2], [2, 1]], actions="abc")
+        model.fit(X, [[1, 2], [2, 1]], actions=list("abc"))
+    for actions in ("ab", 5):
+        with pytest.raises(TypeError, match=f"actions={actions!r}: expected a list of different numbers or texts"):
+            model.fit(X, [[1, 2], [2, 1]], actions=actions)
     with pytest.raises(ValueError, match=r"actions=\['a', 'a'\]: expected different numbers or texts"):
         model.fit(X, [[1, 2], [2, 1]], actions=["a", "a"])
     with pytest.raises(ValueError, match="rewards"):
@@ -254,6 +257,8 @@ def test_bad_uses_are_named() -> None:
     model.fit(X, [[1, 2], [2, 1]])
     with pytest.raises(ValueError, match=r"rewards has shape \(2, 3\); expected 2 columns"):
         model.value(X, np.zeros((2, 3)))
+    with pytest.raises(ValueError, match="sample_weight is zero for all samples"):
+        model.value(X, [[1, 2], [2, 1]], [0, 0])
     with pytest.raises(ValueError, match="rewards has 1 rows; expected 2"):
         model.value(X, [[1, 2]])
     with pytest.raises(ValueError, match="criterion='regret' needs sample_costs"):

@@ -306,5 +306,30 @@ def test_bad_uses_are_named() -> None:
         model.fit(X, survival([True, False], [-1.0, 2.0]))
     with pytest.raises(ValueError, match="events of True and False"):
         model.fit(X, pd.DataFrame({"event": [2, 0], "time": [1.0, 2.0]}))
+    with pytest.raises(ValueError, match="numbers as times in the second column"):
+        model.fit(X, pd.DataFrame({"event": [1, 0], "time": ["now", "then"]}))
+    y = survival([True, False], [1.0, 2.0])
+    with pytest.raises(ValueError, match="y has 2 entries, but X has 3 samples"):
+        model.fit([[1.0], [2.0], [3.0]], y)
+    for weights, match in (
+        ([0, 1], "sample_weight is zero for all events"),
+        ([1e-300, 1e300], "sample_weight: too large or too far apart"),
+        ([1e308, 1e308], "sample_weight: too large or too far apart"),
+        ([1, 2, 3], r"sample_weight has shape \(3,\); expected \(2,\)"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            model.fit(X, y, weights)
+    model.fit(X, y)
+    for times, match in (
+        ("now", "times='now': expected a list of finite numbers"),
+        (1.0, "times=1.0: expected a list"),
+        ([[1.0]], "expected a list"),
+        ([math.nan], "times holds nan"),
+    ):
+        for predict in (model.predict_survival_function, model.predict_cumulative_hazard_function):
+            with pytest.raises(ValueError, match=match):
+                predict(X, times)
+    with pytest.raises(ValueError, match="y has 2 entries; expected 1"):
+        model.score(X[:1], y)
     with pytest.raises(ValueError, match="no comparable pairs"):
         concordance(np.array([True]), np.array([1.0]), np.array([1.0]))

@@ -190,6 +190,8 @@ class OptimalPolicyTree(BaseOptimalTree):
         if sample_weight is None:
             return exact_sum(chosen) / len(chosen)
         weights = check_sample_array(sample_weight, "sample_weight", (len(leaves),))
+        if not weights.any():
+            raise ValueError("sample_weight is zero for all samples; expected at least one weight above 0.")
         return exact_sum(weighted(chosen, weights)) / exact_sum(weights)
 
     def score(self, X: ArrayLike, rewards: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -218,6 +220,8 @@ def _names(rewards: Any, given: Sequence[Any] | None) -> NDArray[Any]:
         raise ValueError(f"rewards has shape {shape}; expected a row for every sample and a column for every action.")
     if given is None:
         names = np.arange(shape[1]) if columns is None else np.array(list(columns))
+    elif isinstance(given, str) or not hasattr(given, "__iter__"):
+        raise TypeError(f"actions={given!r}: expected a list of different numbers or texts.")
     else:
         names = np.array(list(given))
     if names.dtype.kind not in "biufU" or names.ndim != 1 or len(set(names.tolist())) != len(names):

@@ -18,7 +18,7 @@ from codt.options.options import ESTIMATOR_OPTIONS, Task, document_options
 from codt.problem.problem import Importance
 from codt.search.proof import warn_if_stopped
 from codt.survival.curves import Curve, kaplan_meier, nelson_aalen
-from codt.survival.targets import concordance, events_and_times
+from codt.survival.targets import concordance, events_and_times, numbers
 
 
 @explains_parameters
@@ -133,6 +133,8 @@ class OptimalSurvivalTree(BaseOptimalTree):
         """Return rates and exposures; before fit with the baseline of these data."""
         event, time = events_and_times(y)
         weights = _weights(sample_weight, len(time))
+        if not (weights[event] > 0).any():
+            raise ValueError("sample_weight is zero for all events; expected an event with a weight above 0.")
         fitted = getattr(self, "baseline_", None)
         return _as_rates(event, time, weights, fitted or nelson_aalen(event, time, weights))
 
@@ -187,7 +189,11 @@ class OptimalSurvivalTree(BaseOptimalTree):
 
     def _curves(self, name: str, X: ArrayLike, times: ArrayLike | None) -> Floats:
         leaves = self.apply(X)
-        wanted = self.unique_times_ if times is None else np.asarray(times, dtype=np.float64)
+        wanted = self.unique_times_
+        if times is not None:
+            wanted = numbers(times, f"times={times!r}: expected a list of finite numbers.")
+            if not np.isfinite(wanted).all():
+                raise ValueError(f"times holds {wanted[~np.isfinite(wanted)][0]}; expected finite numbers.")
         rows = {leaf: curve.at(wanted) for leaf, curve in getattr(self, name).items()}
         return np.array([rows[int(leaf)] for leaf in leaves]).reshape(len(leaves), len(wanted))
 
@@ -202,7 +208,11 @@ class OptimalSurvivalTree(BaseOptimalTree):
             As for :meth:`fit`.
         """
         check_is_fitted(self)
-        return concordance(*events_and_times(y), self.predict(X))
+        event, time = events_and_times(y)
+        risk = self.predict(X)
+        if len(time) != len(risk):
+            raise ValueError(f"y has {len(time)} entries; expected {len(risk)}, one for every sample.")
+        return concordance(event, time, risk)
 
 
 def _as_rates(event: NDArray[np.bool_], time: Floats, weights: Floats, baseline: Curve) -> tuple[ArrayLike, Importance]:
@@ -210,6 +220,8 @@ def _as_rates(event: NDArray[np.bool_], time: Floats, weights: Floats, baseline:
     expected = baseline.at(time)
     # In other data than those of the fit an event may come before all of theirs.
     expected = np.where(event & (expected == 0), baseline.values[:1].sum(), expected)
+    if (event & (expected * weights == 0) & (weights > 0)).any():
+        raise ValueError("sample_weight: too large or too far apart; the weight of an event vanishes beside that of all samples.")
     rates = np.divide(event, expected, out=np.zeros(len(time)), where=expected > 0)
     return rates, Importance(expected * weights, criterion="survival")
 

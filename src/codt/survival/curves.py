@@ -62,6 +62,7 @@ def _shares(event: NDArray[np.bool_], time: Floats, weights: Floats) -> tuple[Fl
     times, places = np.unique(time[event], return_inverse=True)
     events: Floats = np.bincount(places, weights=weights[event], minlength=len(times)).astype(np.float64)
     order = np.argsort(time)
-    behind = np.append(np.cumsum(weights[order][::-1])[::-1], 0.0)
+    with np.errstate(over="ignore"):  # such weights are refused later
+        behind = np.append(np.cumsum(weights[order][::-1])[::-1], 0.0)
     # Sums of weights are rounded, but no more than all can have an event.
     return times, np.minimum(1.0, events / behind[np.searchsorted(time[order], times)])

@@ -23,12 +23,12 @@ def events_and_times(y: Any) -> tuple[NDArray[np.bool_], Floats]:
     if names is not None:
         columns = [y[name] for name in names]
     elif hasattr(y, "columns"):
-        columns = [y.iloc[:, i].to_numpy() for i in range(y.shape[1])]
+        columns = [np.asarray(y[name]) for name in y.columns]
     else:
         columns = []
     if len(columns) != 2:
         raise ValueError("y: expected a structured array or a data frame with two columns, event and time.")
-    given, time = np.asarray(columns[0]), np.asarray(columns[1], dtype=np.float64)
+    given, time = np.asarray(columns[0]), numbers(columns[1], "y: expected numbers as times in the second column.")
     if not np.isin(given, [0, 1]).all():
         raise ValueError("y: expected events of True and False (or 1 and 0) in the first column.")
     event = given.astype(bool)
@@ -37,6 +37,25 @@ def events_and_times(y: Any) -> tuple[NDArray[np.bool_], Floats]:
     if not event.any():
         raise ValueError("y holds no event; expected at least one.")
     return event, time
+
+
+def numbers(given: Any, otherwise: str) -> Floats:
+    """Return a vector of numbers; if it is none, raise an error with these words.
+
+    Examples
+    --------
+    >>> numbers("now", "times: expected finite numbers.")
+    Traceback (most recent call last):
+        ...
+    ValueError: times: expected finite numbers.
+    """
+    try:
+        found = np.asarray(given, dtype=np.float64)
+    except (ValueError, TypeError):
+        raise ValueError(otherwise) from None
+    if found.ndim != 1:
+        raise ValueError(otherwise)
+    return found
 
 
 def concordance(event: NDArray[np.bool_], time: Floats, risk: Floats) -> float:
