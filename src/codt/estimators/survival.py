@@ -221,7 +221,9 @@ def _as_rates(event: NDArray[np.bool_], time: Floats, weights: Floats, baseline:
     # In other data than those of the fit an event may come before all of theirs.
     expected = np.where(event & (expected == 0), baseline.values[:1].sum(), expected)
     if (event & (expected * weights == 0) & (weights > 0)).any():
-        raise ValueError("sample_weight: too large or too far apart; the weight of an event vanishes beside that of all samples.")
+        raise ValueError(
+            "sample_weight: too large or too far apart; the weight of an event vanishes beside that of all."
+        )
     rates = np.divide(event, expected, out=np.zeros(len(time)), where=expected > 0)
     return rates, Importance(expected * weights, criterion="survival")
 
