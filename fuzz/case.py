@@ -52,10 +52,14 @@ class Data:
         How often every row is repeated. That keeps large problems short, and their oracle cheap.
     shuffle : int, optional
         Seeds the order of the rows; unchanged if not given.
-    sample_weight, cost_matrix, sample_costs, criterion
+    sample_weight, cost_matrix, sample_costs
         As the estimators take them.
+    criterion : str
+        As the estimators take it; "squared_error" stands for the usual one in classification, too.
     class_weight : list of (label, weight), "balanced" or None
         As pairs, because JSON's keys are texts.
+    quantile : float
+        As the regressor takes it.
     integers : bool
         Whether the samples are whole numbers of 64 bits.
     categories : list of int, optional
@@ -78,6 +82,7 @@ class Data:
     cost_matrix: list[list[float]] | None = None
     sample_costs: list[list[float]] | None = None
     criterion: str = "squared_error"
+    quantile: float = 0.5
     integers: bool = False
     categories: list[int] | None = None
     subsets: bool = False
@@ -141,6 +146,11 @@ class Data:
         if self.class_weight is None or isinstance(self.class_weight, str):
             return self.class_weight
         return {pair[0]: pair[1] for pair in self.class_weight}
+
+    def objective(self) -> dict[str, Any]:
+        """Return what is minimised, as the estimators and :class:`codt.Search` take it."""
+        found: dict[str, Any] = {} if self.criterion == "squared_error" else {"criterion": self.criterion}
+        return found | ({"quantile": self.quantile} if self.criterion == "quantile" else {})
 
     @property
     def size(self) -> int:

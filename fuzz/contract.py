@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from fuzz.exact import Exact
+from fuzz.exact import QUANTILES, Exact
 
 #: The tolerance of a search that does not report one, as a fraction of the root's loss.
 UNSAID = Fraction(1, 10**11)
@@ -37,7 +37,7 @@ def excess(exact: Exact, penalty: float, scale: Fraction, tolerance: float | Non
     root = exact.value(exact.root)
     own = UNSAID * root if tolerance is None else Fraction(tolerance)
     # With weights of very different magnitudes, different sums of squares may be the same float.
-    summed = exact.kind == "weighted-squared-error" or (exact.kind == "absolute-error" and exact.weighted)
+    summed = exact.kind == "weighted-squared-error" or (exact.criterion in QUANTILES and exact.weighted)
     return max(LEAST, min(own, MOST * (root if summed else scale)))
 
 

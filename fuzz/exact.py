@@ -1,7 +1,8 @@
 """Losses without rounding: floats are converted to exact fractions and summed as whole numbers.
 
 A loss is a whole number of units, the unit ``1 / scale``. In classification and with absolute errors nothing is
-rounded. Squared errors are divided by the weight of a leaf, and rounded down there, by less than 2^-64 of the least
+rounded, except log-losses: they are computed with many more digits than the units have. Squared errors and Gini
+impurities are divided by the weight of a leaf, and rounded down there, by less than 2^-64 of the least
 loss above zero that these data can have: nothing that is compared here depends on it.
 
 Rows that no test can tell apart are one *atom*, and sets of atoms are bits of an integer.
@@ -12,6 +13,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Iterator
+from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
@@ -21,6 +23,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fuzz.case import Data, Floats
+
+#: The criteria whose leaves predict class shares.
+SHARES = ("log_loss", "gini")
+#: The criteria whose leaves predict a quantile of the targets.
+QUANTILES = ("absolute_error", "quantile")
+#: The criteria of rates, each with the power of the mean that the variance is proportional to.
+RATES = {"poisson": Fraction(1), "gamma": Fraction(2), "tweedie": Fraction(3, 2)}
+#: The precision of logarithms.
+DIGITS = Context(prec=200)
 
 
 def common_denominator(numbers: Iterable[float]) -> int:
@@ -98,9 +109,14 @@ class Exact:
             self.counts[self.atom_of[i]] += repeat[i]
             self.weights[self.atom_of[i]] += repeat[i] * as_whole(plain[i], self.weight_scale)
         self.kind = self._kind(costs is not None, np.ndim(data.y) > 1)
-        if self.task == "classification":
+        self.shares = self.criterion in SHARES
+        if self.shares:
+            self._sum_classes(kept, repeat, codes, plain)
+        elif self.task == "classification":
             self._sum_costs(kept, repeat, codes, plain, costs)
-        elif self.criterion == "absolute_error":
+        elif self.criterion in RATES:
+            self._list_rates(kept, repeat, plain, data)
+        elif self.criterion in QUANTILES:
             self._list_targets(kept, repeat, plain, data)
         else:
             self._sum_squares(kept, repeat, plain, data)
@@ -117,9 +133,13 @@ class Exact:
 
     def _kind(self, costs: bool, several: bool) -> str:
         if self.task == "regression":
-            if self.criterion == "absolute_error":
-                return "absolute-error"
+            if self.criterion in RATES:
+                return f"{self.criterion}-deviance"
+            if self.criterion in QUANTILES:
+                return self.criterion.replace("_", "-")
             return "weighted-squared-error" if self.weighted or several else "squared-error"
+        if self.criterion in SHARES:
+            return "log-loss" if self.criterion == "log_loss" else "gini"
         if costs:
             return "cost-sensitive"
         return "weighted-misclassification" if self.weighted else "misclassification"
@@ -145,9 +165,71 @@ class Exact:
             for c, cost in enumerate(whole):
                 self.tuples[self.atom_of[i]][c] += cost * repeat[i]
 
+    def _sum_classes(self, kept: list[int], repeat: list[int], codes: list[int], weights: list[float]) -> None:
+        """Sum up the weight of every class, as the cost of all other predictions is."""
+        self.cost_scale = self.weight_scale
+        # Quotients and logarithms are rounded down to a unit.
+        self._shift = 2 * sum(self.weights).bit_length() + 64
+        self.scale = self.weight_scale << self._shift
+        self.tuples = [[0] * self.n_classes for _ in range(self.n_atoms)]
+        for i in kept:
+            self.tuples[self.atom_of[i]][codes[i]] += repeat[i] * as_whole(weights[i], self.weight_scale)
+
+    def _shares_loss(self, sums: list[int]) -> int:
+        total = sum(sums)
+        if self.criterion == "gini":
+            return ((total * total - sum(c * c for c in sums)) << self._shift) // total
+        logs = [DIGITS.multiply(c, DIGITS.ln(DIGITS.divide(Decimal(total), Decimal(c)))) for c in sums if 0 < c < total]
+        lost = Decimal(0)
+        for log in logs:
+            lost = DIGITS.add(lost, log)  # not sum(), which would round to 28 digits
+        return int(DIGITS.multiply(lost, Decimal(1 << self._shift)))
+
+    def _list_rates(self, kept: list[int], repeat: list[int], weights: list[float], data: Data) -> None:
+        """Sum up weights, targets and what a deviance is made of."""
+        self.rate_sums: list[list[Any]] = [[Fraction(0), Fraction(0), Decimal(0)] for _ in range(self.n_atoms)]
+        for i in kept:
+            weight, target = repeat[i] * Fraction(weights[i]), Fraction(float(data.y[i]))
+            sums = self.rate_sums[self.atom_of[i]]
+            sums[0] += weight
+            sums[1] += weight * target
+            sums[2] = DIGITS.add(sums[2], DIGITS.multiply(_decimal(weight), self._convex(target)))
+        root = self._rate_loss(list(range(self.n_atoms)))
+        self.scale = 1 << max(64, 300 - (root.adjusted() * 10 // 3 if root else 0))
+
+    def _convex(self, y: Fraction) -> Decimal:
+        """Return the function whose values, less its value at the mean, make a deviance."""
+        if self.criterion == "gamma":
+            return DIGITS.multiply(-2, DIGITS.ln(_decimal(y)))
+        if y == 0:
+            return Decimal(0)
+        if self.criterion == "poisson":
+            return DIGITS.multiply(DIGITS.multiply(2, _decimal(y)), DIGITS.ln(_decimal(y)))
+        return DIGITS.multiply(-8, DIGITS.sqrt(_decimal(y)))
+
+    def rate_moments(self, members: list[int]) -> tuple[Fraction, Fraction]:
+        """Return the weight of some atoms, and the weighted sum of their targets."""
+        moments = [sum((self.rate_sums[a][j] for a in members), Fraction(0)) for j in (0, 1)]
+        return moments[0], moments[1]
+
+    def _rate_loss(self, members: list[int]) -> Decimal:
+        weight, total = self.rate_moments(members)
+        terms = Decimal(0)
+        for a in members:
+            terms = DIGITS.add(terms, self.rate_sums[a][2])
+        of_mean = DIGITS.multiply(_decimal(weight), self._convex(total / weight))
+        lost = DIGITS.subtract(terms, of_mean)
+        # What remains where all targets are equal is rounding; targets that differ lose much more.
+        return lost if lost > DIGITS.multiply(abs(terms), Decimal("1e-150")) else Decimal(0)
+
     def _list_targets(self, kept: list[int], repeat: list[int], weights: list[float], data: Data) -> None:
         unit = common_denominator(float(data.y[i]) for i in kept)
-        self.scale = self.weight_scale * unit << 80
+        # What a unit of distance costs above the prediction, and below it.
+        self.slopes = (1, 1)
+        whole = common_denominator([data.quantile])
+        if self.criterion == "quantile":
+            self.slopes = (as_whole(data.quantile, whole), whole - as_whole(data.quantile, whole))
+        self.scale = self.weight_scale * unit * (whole if self.criterion == "quantile" else 1) << 80
         self.listed: list[list[tuple[int, int]]] = [[] for _ in range(self.n_atoms)]
         for i in kept:
             entry = (as_whole(float(data.y[i]), unit), repeat[i] * as_whole(weights[i], self.weight_scale))
@@ -193,7 +275,7 @@ class Exact:
     @cached_property
     def whole(self) -> bool:
         """Whether all losses are whole multiples of a power of two, with sums that 64-bit floats hold exactly."""
-        return self.task == "classification" and self.worst < 2**52
+        return self.task == "classification" and not self.shares and self.worst < 2**52
 
     def value(self, loss: int) -> Fraction:
         """Return a number of units as a fraction."""
@@ -221,10 +303,16 @@ class Exact:
             inside = self.members(atoms)
             if not inside:  # no sample counts, and such data are refused
                 loss = 0
+            elif self.shares:
+                loss = self._shares_loss(
+                    [sum(column) for column in zip(*(self.tuples[a] for a in inside), strict=True)]
+                )
+            elif self.criterion in RATES:
+                loss = int(DIGITS.multiply(self._rate_loss(inside), Decimal(self.scale)))
             elif self.task == "classification":
                 loss = min(map(sum, zip(*(self.tuples[a] for a in inside), strict=True))) << 80
-            elif self.criterion == "absolute_error":
-                loss = _absolute_errors([entry for a in inside for entry in self.listed[a]]) << 80
+            elif self.criterion in QUANTILES:
+                loss = _pinball_losses([entry for a in inside for entry in self.listed[a]], *self.slopes) << 80
             else:
                 weight = sum(self.weights[a] for a in inside)
                 squares = sum(self.squares[a] for a in inside) * weight
@@ -252,18 +340,22 @@ def _columns(X: NDArray[Any], data: Data) -> Iterator[NDArray[Any]]:
             yield column
 
 
-def _absolute_errors(entries: list[tuple[int, int]]) -> int:
-    """Return the weighted sum of the distances to the median, which is one of the targets."""
+def _decimal(number: Fraction) -> Decimal:
+    return DIGITS.divide(Decimal(number.numerator), Decimal(number.denominator))
+
+
+def _pinball_losses(entries: list[tuple[int, int]], above: int, below: int) -> int:
+    """Return the least weighted sum of the costs of the distances to a number, which is one of the targets."""
     entries = sorted(entries)
-    half = sum(weight for _, weight in entries)
+    total = sum(weight for _, weight in entries)
     before = 0
     middle = entries[0][0]
     for target, weight in entries:
-        before += 2 * weight
-        if before >= half:
+        before += weight
+        if before * (above + below) >= total * above:
             middle = target
             break
-    return sum(weight * abs(target - middle) for target, weight in entries)
+    return sum(weight * max(above * (target - middle), below * (middle - target)) for target, weight in entries)
 
 
 def _codes(data: Data) -> tuple[list[int], int]:

@@ -158,10 +158,8 @@ def _numbers_only(data: Data) -> Any:
 
 def make_model(data: Data, options: dict[str, Any]) -> Any:
     """Return an estimator, not fitted."""
-    own = data.table_options()
+    own = data.table_options() | data.objective()
     if data.task == "regression":
-        if data.criterion != "squared_error":
-            own["criterion"] = data.criterion
         return codt.OptimalTreeRegressor(**{**own, **options})
     given = {"class_weight": data.weights_of_classes(), "cost_matrix": data.cost_matrix}
     own |= {name: value for name, value in given.items() if value is not None}

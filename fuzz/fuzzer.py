@@ -43,11 +43,11 @@ class Finding:
 def kind_of(data: Data) -> str:
     """Return in a word or two what is minimised."""
     if data.task == "regression":
-        words = ["absolute error" if data.criterion == "absolute_error" else "squared error"]
+        words = [data.criterion.replace("_", " ")]
         words += ["several outputs"] if np.ndim(data.y) > 1 else []
     else:
         costs = data.cost_matrix is not None or data.sample_costs is not None
-        words = ["costs" if costs else "errors"]
+        words = ["costs" if costs else "errors" if data.criterion == "squared_error" else data.criterion]
     weighted = data.sample_weight is not None or data.class_weight is not None
     return ", ".join([*words, "weighted"] if weighted else words)
 

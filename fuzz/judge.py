@@ -14,7 +14,7 @@ import codt
 from codt.options.options import OPTIONS
 from fuzz import contract
 from fuzz.case import Data
-from fuzz.exact import Exact, as_float
+from fuzz.exact import QUANTILES, RATES, Exact, as_float
 from fuzz.failure import Failure
 from fuzz.oracle import Oracle, Rules, TooMuch, units
 from fuzz.splits import check_test, left_atoms
@@ -96,7 +96,8 @@ class Judge:
         """Return the tolerance of the search, if it reports one."""
         if not hasattr(codt.Search, "tolerance"):
             return None
-        names = ("max_depth", "complexity_cost")
+        # Equal rows are merged only where leaves have no limits, and sums of fewer numbers are more exact.
+        names = ("max_depth", "complexity_cost", "min_samples_leaf", "min_weight_fraction_leaf")
         relevant = {name: options[name] for name in names if name in options}
         relevant["ties"] = options.get("ties", OPTIONS["ties"].default)
         key = repr(relevant)
@@ -196,13 +197,23 @@ class _Visit:
     def _check_value(self, node: int, inside: int, leaf: int) -> None:
         exact, value = self.exact, self.tree.value[node]
         members = exact.members(inside)
+        if exact.shares:
+            sums = [sum(column) for column in zip(*(exact.tuples[a] for a in members), strict=True)]
+            if sums[int(self.tree.label[node])] < max(sums) * (1 - contract.REPORTED):
+                raise Failure("tree", f"node {node} has the label {self.tree.label[node]}, not its most frequent class")
+            return
         if exact.task == "classification":
             cost = sum(exact.tuples[a][int(self.tree.label[node])] for a in members)
             slack = contract.reported_slack(exact, exact.value(leaf))
             if Fraction(cost, exact.cost_scale) > exact.value(leaf) + slack:
                 raise Failure("tree", f"node {node} predicts class {self.tree.label[node]}, which is not the best one")
             return
-        if exact.criterion == "absolute_error":
+        if exact.criterion in QUANTILES:
+            return
+        if exact.criterion in RATES:
+            load, total = exact.rate_moments(members)
+            if abs(Fraction(float(value[0])) - total / load) > contract.REPORTED * total / load:
+                raise Failure("tree", f"node {node} predicts {value[0]!r}, its mean is {as_float(total / load)!r}")
             return
         weight = sum(exact.weights[a] for a in members)
         # A wrong mean adds its squared distance to the true one, times the weight, to the loss.
@@ -223,9 +234,7 @@ def search_arguments(data: Data) -> dict[str, Any]:
         "sample_costs": data.costs(),
     }
     arguments |= {name: value for name, value in given.items() if value is not None}
-    if data.criterion != "squared_error":
-        arguments["criterion"] = data.criterion
-    return arguments
+    return arguments | data.objective()
 
 
 def _share_of(share: float, count: int) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 
 from fuzz import values
 from fuzz.case import CONTAINERS, TABLE_CONTAINERS, Data, Floats
+from fuzz.exact import QUANTILES, RATES, SHARES
 from fuzz.values import Rng
 
 #: Numbers of samples around the limits of the engine: rows are merged from 200 on, radix sorts begin at 128 and 4096,
@@ -109,6 +110,8 @@ def _classification(rng: Rng, X: Floats, oracle: str, plain: bool) -> Data:
         data = replace(data, cost_matrix=values.costs(rng, k, k, list(range(k)), plain))
     elif rng.random() < 0.2:
         data = replace(data, sample_costs=values.costs(rng, n, k, [labels.index(code) for code in codes], plain))
+    elif rng.random() < 0.35:
+        data = replace(data, criterion=str(rng.choice(SHARES)))
     if rng.random() < 0.1:  # labels of other kinds
         rename: Any = (lambda code: f"c{code}") if rng.random() < 0.5 else (lambda code: 3 * code - 7)
         pairs = data.class_weight
@@ -130,6 +133,12 @@ def _regression(rng: Rng, X: Floats, oracle: str, plain: bool) -> Data:
         data = replace(data, sample_weight=values.weights(rng, n, plain))
     if not several and rng.random() < 0.3:
         data = replace(data, criterion="absolute_error")
+    elif not several and rng.random() < 0.2:
+        quantile = float(rng.choice([0.9, 0.25, 0.5, 0.01, 0.999, 1 / 3]))
+        data = replace(data, criterion="quantile", quantile=quantile)
+    elif not several and rng.random() < 0.35:
+        criterion = str(rng.choice(list(RATES)))
+        data = replace(data, criterion=criterion, y=values.rates(rng, X, criterion == "gamma").tolist())
     return data
 
 
@@ -137,7 +146,7 @@ def _repeated(rng: Rng, size: int, plain: bool) -> Data:
     """Return few different rows, each of them many times."""
     n = int(rng.integers(2, 9))
     data = _problem(rng, values.features(rng, n, int(rng.integers(1, 4)), plain), "sets", plain)
-    if data.criterion == "absolute_error":
+    if data.criterion in QUANTILES:
         size = min(size, MOST_SAMPLES_OF_ABSOLUTE_ERROR)
     shares = rng.random(n) ** 2 + 1e-6
     repeat = np.maximum(1, np.floor(shares / shares.sum() * (size - n))).astype(np.int64)

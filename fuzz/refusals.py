@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from fuzz.case import Data
-from fuzz.exact import Exact
+from fuzz.exact import RATES, Exact
 from fuzz.failure import Failure
 
 #: Sums whose largest and smallest number are further apart than this may be refused.
 LARGEST_RATIO = 1e12
+LARGEST_RANGE = 1e18
 #: Weights of squared errors too: they are rounded to 2^-52 of their sum, which may change the loss by a millionth.
 LARGEST_RATIO_OF_SQUARES = 1e9
 #: Targets may be refused beyond this magnitude, or below this range.
@@ -53,6 +54,10 @@ def may_refuse(data: Data) -> bool:  # noqa: PLR0911 - a reason each
     if data.task == "classification":
         return False
     y = np.array(data.y, dtype=np.float64).reshape(len(data.y), -1)
+    if data.criterion in RATES:
+        parts = y[:, 0] * (1.0 if weights is None else weights)
+        if (parts * repeat).sum() > LARGEST_RANGE * parts[parts > 0].min(initial=np.inf):
+            return True
     counted = y if weights is None else y[weights > 0]
     largest = float(np.abs(y).max()) * repeat.sum() * y.shape[1]
     ranges = [float(np.ptp(part, axis=0).max(initial=0.0)) for part in (y, counted) if len(part)]

@@ -32,16 +32,13 @@ def as_python(case: Case) -> str:
     given = _given(data)
     options = {**data.table_options(), **options}
     if run.kind == "search":
-        arguments = {"task": data.task, **given, **options}
-        if data.criterion != "squared_error":
-            arguments["criterion"] = data.criterion
+        arguments = {"task": data.task, **given, **options, **data.objective()}
         lines.append(f"search = codt.Search(X, y, {_arguments(arguments)})")
         lines += [f"search.{name}({_arguments(arguments)})" for name, arguments in run.calls]
         lines.append("print(search.status, search.bounds, search.trace, search.incumbent)")
         return "\n".join(lines)
     of_model: dict[str, Any] = {name: given.pop(name) for name in ("class_weight", "cost_matrix") if name in given}
-    if data.criterion != "squared_error":
-        of_model["criterion"] = data.criterion
+    of_model |= data.objective()
     make = "OptimalTreeClassifier" if data.task == "classification" else "OptimalTreeRegressor"
     lines.append(f"model = codt.{make}({_arguments({**options, **of_model})})")
     for name, arguments in run.calls:

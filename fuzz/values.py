@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fuzz.case import Floats
@@ -113,6 +115,32 @@ def targets(rng: Rng, X: Floats, plain: bool) -> Floats:
         step = np.ptp(y) if np.ptp(y) > 0 else 1.0
         y = y + step * float(rng.integers(1, 4)) * (values <= np.sort(values)[rng.integers(n)])
     return np.asarray(y, dtype=np.float64)
+
+
+def rates(rng: Rng, X: Floats, above_zero: bool) -> Floats:
+    """Return numbers of at least 0, or above 0, that may be far apart."""
+    n = len(X)
+    kind = int(rng.integers(8))
+    y: Any
+    if kind in (0, 1):
+        y = rng.integers(0, 4, n).astype(np.float64)
+    elif kind == 2:
+        y = rng.poisson(float(rng.choice([3.0, 1e3, 1e6])), n).astype(np.float64)
+    elif kind == 3:
+        y = rng.gamma(1.5, 1.0, n) * float(rng.choice([1e-9, 1.0, 1e6]))
+    elif kind == 4:  # some far away from the others
+        y = np.where(rng.random(n) < 0.25, 10.0 ** int(rng.integers(3, 14)), rng.integers(0, 4, n).astype(np.float64))
+    elif kind == 5:
+        y = 10.0 ** rng.uniform(-6, 6, n)
+    elif kind == 6:  # hardly different from each other
+        y = float(rng.choice([1.0, 1e9])) * (1 + rng.integers(0, 4, n) * float(rng.choice([1e-3, 1e-9, 1e-15])))
+    else:
+        y = np.round(rng.gamma(1.0, 4.0, n), 1)
+    if rng.random() < 0.4:
+        column = X[:, rng.integers(X.shape[1])]
+        y = y + float(np.ptp(y) or 1.0) * (column <= np.sort(column)[rng.integers(n)])
+    numbers = np.asarray(y, dtype=np.float64)
+    return np.where(numbers > 0, numbers, 0.5 * numbers[numbers > 0].min(initial=1.0)) if above_zero else numbers
 
 
 def spread(rng: Rng, shape: tuple[int, ...]) -> Floats:

@@ -29,7 +29,9 @@ class WideOracle:
         loads = np.array(
             [[float(count), float(weight)] for count, weight in zip(exact.counts, exact.weights, strict=True)]
         )
-        if exact.task == "classification":
+        if exact.criterion != "squared_error":
+            self._tuples = np.zeros((exact.n_atoms, 1))
+        elif exact.task == "classification":
             unit = exact.cost_scale
             self._tuples = np.array([[cost / unit for cost in row] for row in exact.tuples])
         else:
@@ -60,7 +62,7 @@ class WideOracle:
 
     def optimum(self, rules: Rules) -> Best:
         """Return the least objective."""
-        if rules.depth > 2 or rules.decrease or self.exact.criterion == "absolute_error":
+        if rules.depth > 2 or rules.decrease or self.exact.criterion != "squared_error":
             raise TooMuch
         if rules not in self._optima:
             self._optima[rules] = Best(self._solve(rules))

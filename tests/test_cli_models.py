@@ -24,7 +24,7 @@ import pandas
 from sklearn.datasets import load_diabetes, load_iris
 from typer.testing import CliRunner
 
-from codt import from_json
+from codt import OptimalPolicyTree, OptimalSurvivalTree, from_json
 from codt.command_line.app import app
 
 
@@ -53,6 +53,36 @@ def run(*arguments: object, stdin: bytes | None = None) -> tuple[int, str]:
     result = CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin, env={"COLUMNS": "300"})
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     return result.exit_code, result.output
+
+
+def test_models_of_policies_and_survival(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    X = pandas.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    rewards = pandas.DataFrame({"wait": np.zeros(60), "treat": np.where(X["a"] > 0, 1.0, -1.0)})
+    lives = pandas.DataFrame({"died": rng.random(60) < 0.8, "months": rng.exponential(np.where(X["a"] > 0, 1.0, 4.0))})
+    pandas.concat([X, rewards, lives], axis=1).to_csv(tmp_path / "data.csv", index=False)
+    (tmp_path / "policy.json").write_text(OptimalPolicyTree(max_depth=1).fit(X, rewards).to_json())
+    (tmp_path / "survival.json").write_text(OptimalSurvivalTree(max_depth=1).fit(X, lives).to_json())
+    for name, target in (("policy", "wait,treat"), ("survival", "died,months")):
+        model = tmp_path / f"{name}.json"
+        assert run("predict", model, tmp_path / "data.csv")[0] == 0
+        assert run("show", model)[0] == 0
+        code, output = run("verify", model, tmp_path / "data.csv", "--target", target)
+        assert (code, "everything fits" in output) == (0, True), output
+        page = tmp_path / f"{name}.html"
+        code, output = run("explain", model, tmp_path / "data.csv", "--target", target, "--out", page)
+        assert (code, "not the training data" in output) == (0, False), output
+        assert f"<title>{name.capitalize()} of {target}" in page.read_text(encoding="utf-8")
+        code, output = run("predict", model, tmp_path / "data.csv", "--proba")
+        assert (code, f"a {name} tree has no probabilities" in output) == (2, True), output
+    for model, target, match in (
+        ("policy", "treat,wait", "expected ['wait', 'treat'], in this order"),
+        ("policy", "wait", "expected 2 columns, one for every action"),
+        ("survival", "months", "two columns, event and time"),
+        ("survival", "died,years", "years"),
+    ):
+        code, output = run("verify", tmp_path / f"{model}.json", tmp_path / "data.csv", "--target", target)
+        assert (code, match in output) == (2, True), output
 
 
 def table_of(text: str) -> Any:

@@ -191,7 +191,11 @@ def test_from_sklearn_keeps_names_classes_and_weights() -> None:
     [
         (LogisticRegression(), TypeError, "LogisticRegression"),
         (DecisionTreeClassifier().fit([[1], [2]], [[1, 2], [3, 4]]), ValueError, "2 outputs"),
-        (DecisionTreeRegressor(criterion="poisson").fit([[1], [2]], [1, 2]), ValueError, "'poisson', 1 outputs"),
+        (
+            DecisionTreeRegressor(criterion="poisson").fit([[1], [2]], [[1, 2], [3, 4]]),
+            ValueError,
+            "'poisson', 2 outputs",
+        ),
         (
             DecisionTreeRegressor(criterion="absolute_error").fit([[1], [2]], [[1, 2], [3, 4]]),
             ValueError,

@@ -227,7 +227,7 @@ def test_another_criterion_of_classification_has_room(monkeypatch: pytest.Monkey
         ({"weights": np.ones(6)}, "misclassification takes no weights"),
         ({"costs": np.ones((6, 2))}, "misclassification takes no costs"),
         ({"objective": "cost-sensitive"}, "cost-sensitive takes costs, got none"),
-        ({"objective": "none"}, "expected one of misclassification, .*poisson-deviance, got 'none'"),
+        ({"objective": "none"}, "expected one of misclassification, .*bernoulli-deviance, got 'none'"),
     ],
 )
 def test_the_core_refuses_what_an_objective_does_not_take(replaced: dict[str, Any], message: str) -> None:

@@ -19,10 +19,11 @@ DOC = (ROOT / "docs" / "objectives.md").read_text(encoding="utf-8")
 
 
 def deviance(y: Any, weights: Any) -> float:
-    """Twice the deviance of the best leaf."""
+    """The Bernoulli deviance of the best leaf."""
     mean = math.fsum(weights * y) / math.fsum(weights)
     return 2 * math.fsum(
-        w * ((v * math.log(v / mean) if v else 0.0) - v + mean) for w, v in zip(weights, y, strict=True)
+        w * ((v * math.log(v / mean) if v > 0 else 0.0) + ((1 - v) * math.log((1 - v) / (1 - mean)) if v < 1 else 0.0))
+        for w, v in zip(weights, y, strict=True)
     )
 
 
@@ -39,21 +40,21 @@ def best(X: Any, y: Any, weights: Any, depth: int, penalty: float) -> float:
 
 
 def test_the_example_is_the_file() -> None:
-    code = (ROOT / "engine" / "objectives" / "poisson_deviance.cpp").read_text(encoding="utf-8")
+    code = (ROOT / "engine" / "objectives" / "bernoulli_deviance.cpp").read_text(encoding="utf-8")
     assert f"```cpp\n{code}```" in DOC
 
 
 def test_the_line_of_registration_is_the_one_in_use() -> None:
     registry = (ROOT / "engine" / "objectives" / "registry.cpp").read_text(encoding="utf-8")
-    assert registry.count("make_poisson_deviance") == 1
-    assert '    ROW("poisson-deviance", weights, make_poisson_deviance)' in registry
+    assert registry.count("make_bernoulli_deviance") == 1
+    assert '    ROW("bernoulli-deviance", weights, make_bernoulli_deviance)' in registry
 
 
 def test_every_objective_is_in_the_table() -> None:
     with pytest.raises(ValueError, match="expected one of") as error:
         _search(np.zeros((1, 1)), np.zeros(1), np.ones(1), 1, 0.0, {"objective": "none"})
     names = str(error.value).split("one of ")[1].split(", got")[0].split(", ")
-    assert len(names) == 7
+    assert len(names) == 13
     for name in names:
         assert f"| `{name}` |" in DOC
 
@@ -62,7 +63,7 @@ def _search(X: Any, y: Any, weights: Any, depth: int, penalty: float, options: d
     arguments: dict[str, Any] = {
         **DEFAULTS,
         "task": "regression",
-        "objective": "poisson-deviance",
+        "objective": "bernoulli-deviance",
         "max_depth": depth,
         "penalty": penalty,
         "strategy": REGISTRY["dfs-blossom"],
@@ -79,7 +80,7 @@ def test_the_example_finds_the_optimum(terminal: str) -> None:
     for _ in range(scaled(60)):
         n = int(rng.integers(1, 9))
         X = random_features(rng, n, int(rng.integers(1, 3)))
-        y = rng.poisson(rng.choice([0.5, 4.0, 1000.0]), n).astype(np.float64)
+        y = [rng.integers(0, 2, n).astype(np.float64), rng.random(n), rng.integers(0, 5, n) / 4][rng.integers(3)]
         weights = rng.choice([0.5, 1.0, 3.0], n)
         depth, penalty = int(rng.integers(1, 4)), float(rng.choice([0.0, 0.3]))
         options = {
@@ -91,13 +92,13 @@ def test_the_example_finds_the_optimum(terminal: str) -> None:
         search = _search(X, y, weights, depth, penalty, options)
         assert search.run(time_limit=None, max_expansions=None, poll=None) == "optimal"
         optimum = best(X, y, weights, depth, penalty)
-        assert search.upper_bound == pytest.approx(optimum, rel=1e-9, abs=1e-9 * (1 + y.sum()))
+        assert search.upper_bound == pytest.approx(optimum, rel=1e-9, abs=1e-12)
         tree = search.tree()
         leaves = tree["feature"] < 0
         total = tree["loss"][leaves].sum() + penalty * (~leaves).sum()
-        assert total == pytest.approx(optimum, rel=1e-9, abs=1e-9 * (1 + y.sum()))
+        assert total == pytest.approx(optimum, rel=1e-9, abs=1e-12)
 
 
-def test_counts_are_not_negative() -> None:
-    with pytest.raises(ValueError, match="counts of at least 0, got -1"):
+def test_shares_are_not_negative() -> None:
+    with pytest.raises(ValueError, match="shares from 0 to 1, got -1"):
         _search(np.zeros((2, 1)), np.array([1.0, -1.0]), np.ones(2), 1, 0.0, {})

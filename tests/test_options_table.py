@@ -37,6 +37,7 @@ from codt.options.options import (
     Option,
     estimator_options,
 )
+from codt.problem.objectives import PARAMETERS
 from tests.support.engine import REGISTRY
 
 ROOT = Path(__file__).parent.parent
@@ -45,8 +46,8 @@ TO_CORE = [option for option in CONSTRUCTOR_OPTIONS if option.to_core]
 
 #: Parameters of the estimators and the search that are not in the table.
 OWN = {
-    OptimalTreeClassifier: {"class_weight": None, "cost_matrix": None},
-    OptimalTreeRegressor: {"criterion": "squared_error"},
+    OptimalTreeClassifier: {"criterion": "misclassification", "class_weight": None, "cost_matrix": None},
+    OptimalTreeRegressor: {"criterion": "squared_error"} | {name: row.default for name, row in PARAMETERS.items()},
     Search: {
         "X": inspect.Parameter.empty,
         "y": inspect.Parameter.empty,
@@ -56,6 +57,7 @@ OWN = {
         "cost_matrix": None,
         "sample_costs": None,
         "criterion": None,
+        "classes": None,
     },
 }
 TABLES = {

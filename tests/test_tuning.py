@@ -44,6 +44,34 @@ def test_scikit_learn_conventions(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
+@pytest.mark.parametrize(
+    ("tree", "criterion", "scoring"),
+    [
+        (OptimalTreeClassifier, "log_loss", "neg_brier_score"),
+        (OptimalTreeClassifier, "gini", None),
+        (OptimalTreeRegressor, "poisson", "neg_mean_absolute_error"),
+        (OptimalTreeRegressor, "gamma", None),
+        (OptimalTreeRegressor, "tweedie", None),
+        (OptimalTreeRegressor, "quantile", "neg_mean_absolute_error"),
+    ],
+)
+def test_every_criterion_can_be_tuned(tree: Any, criterion: str, scoring: str | None) -> None:
+    rng = np.random.default_rng(48)
+    X = rng.integers(0, 9, (60, 2)).astype(np.float64)
+    y = (X[:, 0] + rng.integers(0, 4, 60) > 5) * 1 if tree is OptimalTreeClassifier else rng.gamma(2, X[:, 0] + 1)
+    weights = rng.integers(1, 4, 60).astype(np.float64)
+    make = OptimalTreeClassifierCV if tree is OptimalTreeClassifier else OptimalTreeRegressorCV
+    model = make(tree(criterion=criterion), max_depths=[1, 2], cv=3, scoring=scoring, verbose=0).fit(X, y, weights)
+    assert model.best_estimator_.criterion == criterion
+    assert model.tree_.objective.criterion == criterion
+    assert model.smallest_ == model.best_estimator_.smallest_
+    for point in model.path_:
+        alone = tree(criterion=criterion, max_depth=point.max_depth, complexity_cost=point.complexity_cost)
+        assert point.estimator.objective_ == pytest.approx(alone.fit(X, y, weights).objective_)
+        assert verify(point.estimator, X, y, weights).ok
+    assert from_json(model.to_json()).tree_ == model.tree_
+
+
 # --- the path
 
 

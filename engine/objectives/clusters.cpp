@@ -66,11 +66,12 @@ class WeightedRangeError {
     double farthest_;
 };
 
-// The absolute distances to a weighted median, by prefix sums of w and w y.
+// The pinball loss of a weighted quantile, by prefix sums of w and w y.
 class WeightedRangeDeviation {
  public:
-    WeightedRangeDeviation(std::span<const double> sorted, std::span<const double> weights)
-        : sorted_(sorted), weight_(sorted.size() + 1, 0.0), sum_(sorted.size() + 1, 0.0) {
+    WeightedRangeDeviation(std::span<const double> sorted, std::span<const double> weights,
+                           const Pinball& error)
+        : error_(error), sorted_(sorted), weight_(sorted.size() + 1, 0.0), sum_(sorted.size() + 1, 0.0) {
         for (std::size_t i = 0; i < sorted.size(); ++i) {
             weight_[i + 1] = weight_[i] + weights[i];
             sum_[i + 1] = sum_[i] + weights[i] * sorted[i];
@@ -81,13 +82,13 @@ class WeightedRangeDeviation {
         if (j <= i + 1) return 0.0;
         const auto first = weight_.begin() + static_cast<std::ptrdiff_t>(i);
         const auto last = weight_.begin() + static_cast<std::ptrdiff_t>(j);
-        // The first whose weight, with those before it, is half of the cluster's.
-        const auto half = std::lower_bound(first + 1, last, (*first + *last) / 2);
-        const auto m = static_cast<std::size_t>(half - weight_.begin());
+        // The first whose weight, with those before it, is the share of the cluster's that the quantile has.
+        const auto found = std::lower_bound(first + 1, last, *first + error_.quantile * (*last - *first));
+        const auto m = static_cast<std::size_t>(found - weight_.begin());
         const double y = sorted_[m - 1];
         const double below = y * (weight_[m] - weight_[i]) - (sum_[m] - sum_[i]);
         const double above = (sum_[j] - sum_[m]) - y * (weight_[j] - weight_[m]);
-        return std::max(0.0, below + above);
+        return std::max(0.0, error_.below * below + error_.above * above);
     }
     double rounding() const {
         return 8.0 * std::numeric_limits<double>::epsilon() * static_cast<double>(sum_.size()) *
@@ -95,6 +96,7 @@ class WeightedRangeDeviation {
     }
 
  private:
+    Pinball error_;
     std::span<const double> sorted_;
     std::vector<double> weight_, sum_;
     double farthest_;
@@ -149,9 +151,9 @@ std::vector<double> k_means_losses(std::span<const double> sorted, std::span<con
     return best_partitions(WeightedRangeError(sorted, weights), sorted.size(), count);
 }
 
-std::vector<double> k_median_losses(std::span<const double> sorted, std::span<const double> weights,
-                                    std::uint32_t count) {
-    return best_partitions(WeightedRangeDeviation(sorted, weights), sorted.size(), count);
+std::vector<double> k_quantile_losses(std::span<const double> sorted, std::span<const double> weights,
+                                      const Pinball& error, std::uint32_t count) {
+    return best_partitions(WeightedRangeDeviation(sorted, weights, error), sorted.size(), count);
 }
 
 std::vector<double> frequent_class_losses(std::vector<double> class_counts, std::uint32_t count) {

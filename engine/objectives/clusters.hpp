@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "objectives/pinball.hpp"
+
 namespace codt {
 
 // The least sum of squared errors of k = 1..count clusters of numbers sorted ascending: exact
@@ -16,9 +18,9 @@ std::vector<double> k_means_losses(std::span<const double> sorted, std::uint32_t
 std::vector<double> k_means_losses(std::span<const double> sorted, std::span<const double> weights,
                                    std::uint32_t count);
 
-// The least weighted sum of absolute distances to each cluster's median.
-std::vector<double> k_median_losses(std::span<const double> sorted, std::span<const double> weights,
-                                    std::uint32_t count);
+// The least weighted sum of pinball losses, with a quantile for each cluster. Neither slope is above one.
+std::vector<double> k_quantile_losses(std::span<const double> sorted, std::span<const double> weights,
+                                      const Pinball& error, std::uint32_t count);
 
 // n less the k most frequent of the class counts, for k = 1..count.
 std::vector<double> frequent_class_losses(std::vector<double> class_counts, std::uint32_t count);

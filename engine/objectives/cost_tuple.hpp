@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "objectives/block_scanner.hpp"
 #include "objectives/objective.hpp"
 
 namespace codt {
@@ -243,6 +244,10 @@ class CostTupleObjective : public Objective {
 
     std::unique_ptr<Scanner> make_scalar_scanner(const LeafLimits& limits) const override {
         return std::make_unique<GenericScanner<Cost>>(cost_, limits);
+    }
+    // Still one threshold of the root at a time.
+    std::unique_ptr<Scanner> make_lane_scanner(KernelPath, const LeafLimits& limits) const override {
+        return std::make_unique<BlockScanner<Cost>>(cost_, limits);
     }
 
  protected:

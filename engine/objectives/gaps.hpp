@@ -6,6 +6,7 @@
 //
 //     squared errors     g^2 m n / (m + n)
 //     absolute errors    g min(m, n)
+//     pinball losses     g min((1 - q) m, q n)
 //
 // Where that exceeds the ceiling, everything above the gap may be moved down until it equals the ceiling:
 // leaves on one side of the gap lose the same as before, all others still lose at least the ceiling. So a

@@ -11,10 +11,16 @@
     ROW("misclassification", classes, make_misclassification)                             \
     ROW("weighted-misclassification", classes | weights, make_weighted_misclassification) \
     ROW("cost-sensitive", classes | weights | costs, make_cost_sensitive)                 \
+    ROW("log-loss", classes | weights, make_log_loss)                                     \
+    ROW("gini", classes | weights, make_gini)                                             \
     ROW("squared-error", nothing, make_squared_error)                                     \
     ROW("weighted-squared-error", weights | outputs, make_weighted_squared_error)         \
     ROW("absolute-error", weights, make_absolute_error)                                   \
-    ROW("poisson-deviance", weights, make_poisson_deviance)
+    ROW("quantile", weights, make_quantile, double)                                       \
+    ROW("poisson-deviance", weights, make_poisson_deviance)                               \
+    ROW("gamma-deviance", weights, make_gamma_deviance)                                   \
+    ROW("tweedie-deviance", weights, make_tweedie_deviance, double)                       \
+    ROW("bernoulli-deviance", weights, make_bernoulli_deviance)
 
 namespace codt {
 

@@ -30,7 +30,7 @@ inline WholeNumbers in_whole_units(std::span<const double> numbers, double most,
     for (const double number : numbers) {
         if (number == 0) continue;
         int exponent = 0;
-        const double mantissa = std::frexp(number, &exponent);
+        const double mantissa = std::frexp(std::abs(number), &exponent);
         const auto whole = static_cast<std::uint64_t>(std::ldexp(mantissa, 53));
         unit = std::min(unit, exponent - 53 + std::countr_zero(whole));
     }
@@ -49,6 +49,43 @@ inline WholeNumbers in_whole_units(std::span<const double> numbers, double most,
         for (std::size_t i = row; i < row + columns; ++i)
             off = std::max(off, std::abs(std::ldexp(numbers[i], -unit) - out.values[i]));
         out.distortion += off;
+    }
+    return out;
+}
+
+// Numbers in two parts, `high` + `low` * `ratio` units: whole numbers both, so that sums of
+// either part are exact, and together they hold at least 100 bits beside the sum of all. Without `low` a
+// single part is enough.
+struct WholeParts {
+    std::vector<double> high, low;
+    double unit = 1.0;
+    double ratio = 0.0;               // a power of two
+    std::vector<double> distortions;  // in units: how far each number is off; empty if none is
+};
+
+// `most` bounds every sum that will be formed; `tails` may hold what is to be added to each number because
+// it is not a double.
+inline WholeParts in_whole_parts(std::span<const double> numbers, double most,
+                                 std::span<const double> tails = {}) {
+    WholeNumbers one = in_whole_units(numbers, most);
+    WholeParts out;
+    out.unit = one.unit;
+    const bool short_numbers = std::all_of(tails.begin(), tails.end(), [](double tail) { return tail == 0; });
+    if (one.distortion == 0 && short_numbers) {
+        out.high = std::move(one.values);
+        return out;
+    }
+    int rows = 0;
+    std::frexp(static_cast<double>(numbers.size()), &rows);
+    out.ratio = std::ldexp(1.0, rows - 51);  // sums of `low` are at most 2^52
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const double scaled = numbers[i] / out.unit;
+        const double high = std::floor(scaled);
+        const double rest = (scaled - high) + (tails.empty() ? 0.0 : tails[i] / out.unit);
+        const double low = std::nearbyint(rest / out.ratio);
+        out.high.push_back(high);
+        out.low.push_back(low);
+        out.distortions.push_back(std::abs(rest - low * out.ratio));
     }
     return out;
 }

@@ -17,11 +17,14 @@ import sys as _sys
 from importlib.metadata import version as _version
 
 from codt.estimators.classifier import OptimalTreeClassifier
+from codt.estimators.policy import OptimalPolicyTree
 from codt.estimators.regressor import OptimalTreeRegressor
+from codt.estimators.survival import OptimalSurvivalTree
 from codt.export.scikit_learn import to_sklearn
 from codt.loading.json_reader import from_json
 from codt.loading.scikit_learn import from_sklearn
 from codt.pictures import plot_trace, plot_tree, tree_svg
+from codt.policies.doubly_robust import doubly_robust_scores
 from codt.problem import objectives as _objectives
 from codt.problem import sums as _sums
 from codt.search.progress import Progress
@@ -41,6 +44,8 @@ _sys.modules |= {"codt.objectives": _objectives, "codt.sums": _sums}
 __all__ = [
     "Certificate",
     "Heuristic",
+    "OptimalPolicyTree",
+    "OptimalSurvivalTree",
     "OptimalTreeClassifier",
     "OptimalTreeClassifierCV",
     "OptimalTreeRegressor",
@@ -51,6 +56,7 @@ __all__ = [
     "Strategy",
     "Tree",
     "__version__",
+    "doubly_robust_scores",
     "from_json",
     "from_sklearn",
     "optimal_path",

@@ -47,7 +47,10 @@ def cart_loss(
     if max_depth == 0 or max_leaf_nodes == 1:  # what costs least, not what is most frequent
         return problem.best_leaf_loss
     samples, _ = one_hot(problem)
-    return problem.loss_of(_grown(problem, samples, max_depth, max_leaf_nodes).predict(samples))
+    cart = _grown(problem, samples, max_depth, max_leaf_nodes)
+    if problem.objective.shares:
+        return problem.loss_of(_shares(cart.predict_proba(samples), cart, problem))
+    return problem.loss_of(cart.predict(samples))
 
 
 def cart_tree(
@@ -85,6 +88,8 @@ def cart_tree(
     label = cart.classes_.astype(np.intp)[grown.label] if classification else grown.label
     value = np.array([problem.leaf(rows).value for rows in held]) if classification else grown.value
     predicted = label if classification else value
+    if problem.objective.shares:
+        predicted = value / value.sum(axis=1, keepdims=True)
     return Tree(
         problem.task,
         **{name: getattr(grown, name) for name in (*TEST_COLUMNS, "left", "right", "n_samples", "kinds")},
@@ -108,6 +113,13 @@ def make_cart(objective: Objective, **options: Any) -> Any:
     make = DecisionTreeClassifier if objective.task == "classification" else DecisionTreeRegressor
     cart = make(random_state=0, **options)
     return cart.set_params(criterion=next(iter(objective.sklearn), cart.criterion))
+
+
+def _shares(found: Floats, cart: Any, problem: Problem) -> Floats:
+    """Return shares of the classes that CART has seen as shares of all classes."""
+    shares = np.zeros((len(found), len(problem.classes)))
+    shares[:, cart.classes_.astype(np.intp)] = found
+    return shares
 
 
 def _grown(problem: Problem, samples: Floats, max_depth: int, max_leaf_nodes: int | None, **limits: Any) -> Any:

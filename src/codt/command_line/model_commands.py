@@ -23,7 +23,13 @@ from codt.verification.certificate import verify as verify_model
 
 Model = Annotated[Path, typer.Argument(help="A model that codt fit --out wrote; - for standard input.")]
 Out = Annotated[Path | None, typer.Option(help="Where to write; standard output if not given.")]
-Target = Annotated[str, typer.Option(help="The column that holds the true labels or numbers.")]
+Target = Annotated[
+    str,
+    typer.Option(
+        help="The column that holds the true labels or numbers. For a survival tree two columns, event,time; for a"
+        " policy tree those of all rewards."
+    ),
+]
 
 WRONG = 1  # the exit code of a verification that fails
 
@@ -45,8 +51,9 @@ def predict(
     """
     content = _content_beside(model, data)
     fitted, X = tested_features(read_model(model), reading.parsed(content, data), data)
-    if proba and fitted.tree_.task == "regression":
-        raise typer.BadParameter("a regression tree has no probabilities", param_hint="--proba")
+    if proba and not hasattr(fitted, "predict_proba"):
+        kind = fitted.tree_.objective.own or fitted.tree_.task
+        raise typer.BadParameter(f"a {kind} tree has no probabilities", param_hint="--proba")
     try:
         if proba:
             result = pd.DataFrame(fitted.predict_proba(X), columns=[str(name) for name in fitted.classes_])
@@ -189,8 +196,14 @@ def explain(
 
 
 def _known_rows(fitted: Any, table: pd.DataFrame, target: str, weight: str | None, source: Path) -> Rows:
-    rows = divide(table, target, weight, source)
-    return replace(rows, X=features_of(fitted, rows.X, source))
+    names = target.split(",") if fitted.tree_.objective.own else [target]
+    rows = divide(table, names[0], weight, source)
+    columns = [rows.y]
+    for name in names[1:]:
+        rows = replace(divide(rows.X, name, None, source), weight=rows.weight)
+        columns.append(rows.y)
+    y: Any = rows.y if len(columns) == 1 else pd.concat(columns, axis=1)
+    return replace(rows, X=features_of(fitted, rows.X, source), y=y)
 
 
 # The commands with examples of each, for the help.

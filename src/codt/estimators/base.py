@@ -1,4 +1,4 @@
-"""What the two estimators have in common."""
+"""What all estimators have in common."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # checkers read, are made from the fields. Fitted attributes are declared in FittedTree, where they are no fields.
 @dataclass(kw_only=True, eq=False, repr=False)
 class BaseOptimalTree(FittedTree):
-    """Parameters, fitting and reporting for both tasks."""
+    """Parameters, fitting and reporting for all tasks."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = constraints(ESTIMATOR_OPTIONS)
     _task: ClassVar[Task]
@@ -76,6 +76,15 @@ class BaseOptimalTree(FittedTree):
     def _importance(self, sample_weight: ArrayLike | None = None, sample_costs: ArrayLike | None = None) -> Importance:
         """Return what the samples count, from the options and the arguments of fit."""
         raise NotImplementedError
+
+    def _targets(
+        self, y: ArrayLike, sample_weight: ArrayLike | None = None, sample_costs: ArrayLike | None = None
+    ) -> tuple[ArrayLike, Importance]:
+        """Return the targets as :class:`Search` takes them, and what the samples count."""
+        return y, self._importance(sample_weight, sample_costs)
+
+    def _complete(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
+        """Keep what else is told about the training samples; called after :meth:`_fit`, wherever that is called."""
 
     def _fit(
         self,

@@ -13,11 +13,13 @@ from codt.estimators.base import BaseOptimalTree
 from codt.estimators.fitted import FittedClasses
 from codt.options.counterparts import explains_parameters
 from codt.options.options import Option, Task, constraints, document_options, estimator_options
+from codt.problem.objectives import criterion_option
 from codt.problem.problem import ClassWeight, Importance
 from codt.search.proof import warn_if_stopped
 
-# What errors count.
+# What is minimised, and what errors count.
 CLASS_OPTIONS = (
+    criterion_option("classification"),
     Option(
         "class_weight",
         None,
@@ -41,7 +43,7 @@ CLASS_OPTIONS = (
 @document_options(*estimator_options(*CLASS_OPTIONS))
 @dataclass(kw_only=True, eq=False, repr=False)
 class OptimalTreeClassifier(ClassifierMixin, FittedClasses, BaseOptimalTree):
-    """A classification tree with provably the fewest misclassified training samples at its depth.
+    """A classification tree with provably the fewest misclassified training samples (or the least loss) at its depth.
 
     Parameters
     ----------
@@ -52,7 +54,9 @@ class OptimalTreeClassifier(ClassifierMixin, FittedClasses, BaseOptimalTree):
     tree_ : Tree
         The best tree found: nodes with feature, threshold, class counts, number of samples and loss.
     loss_ : int or float
-        The number of misclassified training samples; with weights or costs, their total weight or cost.
+        The number of misclassified training samples; with weights or costs, their total weight or cost. With other
+        criteria the sum over the training samples, by weight: of ``-log p`` for the share p of their class in their
+        leaf (``"log_loss"``), or of the Gini impurities of their leaves (``"gini"``).
     objective_ : float
         The loss plus the penalties for branching nodes.
     penalty_ : float
@@ -102,6 +106,7 @@ class OptimalTreeClassifier(ClassifierMixin, FittedClasses, BaseOptimalTree):
         **constraints(CLASS_OPTIONS),
     }
 
+    criterion: str = "misclassification"
     class_weight: ClassWeight = None
     cost_matrix: ArrayLike | None = None
 
@@ -143,4 +148,4 @@ class OptimalTreeClassifier(ClassifierMixin, FittedClasses, BaseOptimalTree):
         return self
 
     def _importance(self, sample_weight: ArrayLike | None = None, sample_costs: ArrayLike | None = None) -> Importance:
-        return Importance(sample_weight, self.class_weight, self.cost_matrix, sample_costs)
+        return Importance(sample_weight, self.class_weight, self.cost_matrix, sample_costs, self.criterion)

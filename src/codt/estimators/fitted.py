@@ -83,7 +83,10 @@ class FittedTree(PresentationMixin, BaseEstimator):
 
     @property
     def feature_importances_(self) -> Floats:
-        """The share of each feature in the decrease of Gini impurity or, in regression, of the loss; sums to 1 or 0."""
+        """The share of each feature in the decrease of impurity; sums to 1 or 0.
+
+        That is the Gini index where classes (or actions) are predicted, and the loss otherwise.
+        """
         check_is_fitted(self)
         return feature_importances(self.tree_, self.n_features_in_)
 
@@ -139,7 +142,7 @@ class FittedNumbers(FittedTree):
     """A tree that predicts numbers."""
 
     def predict(self, X: ArrayLike) -> Floats:
-        """Return the mean or median of the leaf that each sample reaches: one number, or one for each column of ``y``.
+        """Return what the leaf of each sample predicts, usually its mean: one number, or one for each column of ``y``.
 
         Parameters
         ----------

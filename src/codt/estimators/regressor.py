@@ -24,7 +24,7 @@ CRITERION_OPTIONS = (criterion_option("regression"), *PARAMETERS.values())
 @document_options(*estimator_options(*CRITERION_OPTIONS))
 @dataclass(kw_only=True, eq=False, repr=False)
 class OptimalTreeRegressor(RegressorMixin, FittedNumbers, BaseOptimalTree):
-    """A regression tree with provably the lowest sum of squared (or absolute) training errors at its depth.
+    """A regression tree with provably the lowest sum of squared training errors (or other losses) at its depth.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class OptimalTreeRegressor(RegressorMixin, FittedNumbers, BaseOptimalTree):
     Attributes
     ----------
     tree_ : Tree
-        The best tree found: nodes with feature, threshold, mean (or median), number of samples and loss.
+        The best tree found: nodes with feature, threshold, mean (or quantile), number of samples and loss.
     loss_ : float
         The sum of errors on the training samples, weighted if they have weights.
     objective_ : float
@@ -85,6 +85,8 @@ class OptimalTreeRegressor(RegressorMixin, FittedNumbers, BaseOptimalTree):
     }
 
     criterion: str = "squared_error"
+    quantile: float = 0.5
+    power: float = 1.5
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(
@@ -102,10 +104,12 @@ class OptimalTreeRegressor(RegressorMixin, FittedNumbers, BaseOptimalTree):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The samples; numbers, without NaN or infinity. A sparse matrix is made dense, if there is memory for it.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            The numbers to predict. With several columns the squared errors of all of them are summed.
+            The numbers to predict. With several columns the squared errors of all of them are summed. With the criteria
+            ``"poisson"``, ``"gamma"`` and ``"tweedie"`` they are rates: events (or amounts) divided by exposure.
         sample_weight : array-like of shape (n_samples,), optional
             What every sample counts: numbers of at least 0. A weight of 2 is the same as a repeated row, a weight of
-            0 the same as a row that is left out.
+            0 the same as a row that is left out. For rates it is the exposure, as in scikit-learn's
+            :class:`~sklearn.linear_model.PoissonRegressor`.
         initial_tree : Tree, fitted codt estimator or fitted scikit-learn tree, optional
             A tree to start from, no deeper than ``max_depth``: the first incumbent, if it is better than the greedy
             tree. Its leaves are fitted anew.
@@ -127,4 +131,5 @@ class OptimalTreeRegressor(RegressorMixin, FittedNumbers, BaseOptimalTree):
         tags = super().__sklearn_tags__()
         objective = CRITERIA["regression"].get(str(self.criterion))
         tags.target_tags.multi_output = objective is not None and objective.several_targets
+        tags.target_tags.positive_only = objective is not None and objective.least_target is not None
         return tags

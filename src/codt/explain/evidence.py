@@ -29,7 +29,8 @@ def evidence(model: Any, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | 
     check_is_fitted(model)
     model.apply(X)  # refuses other features than those of fit
     tree: Tree = model.tree_
-    importance, classes = model._importance(sample_weight), getattr(model, "classes_", None)
+    y, importance = model._targets(y, sample_weight)
+    classes = getattr(model, "classes_", None)
     problem = prepare_problem(tree.task, tree.encode(X), y, importance, classes, tree.kinds)
     given = 1 if problem.targets.ndim == 1 else problem.targets.shape[1]
     if tree.task == "regression" and given != tree.value.shape[1]:
@@ -76,7 +77,7 @@ def _difference(tree: Tree, problem: Problem) -> str:
     held = rows_of_nodes(tree, tree.leaves_of(problem.samples))
     if [len(rows) for rows in held] != tree.n_samples.tolist():
         return "as many samples, but not as many in every leaf"
-    predicted = tree.label if tree.task == "classification" else tree.value
+    predicted = tree.objective.predictions(tree)
     slack = TOLERANCE * problem.best_leaf_loss
     for leaf in np.flatnonzero(tree.feature == LEAF):
         if abs(problem.loss_of(predicted[leaf], held[leaf]) - tree.loss[leaf]) > slack:

@@ -122,7 +122,7 @@ def explanation_page(
     block = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     assets = files("codt.explain")
     parts = {
-        "{title}": escape(f"{problem.task} of {printable(target_name)}".capitalize()),
+        "{title}": escape(f"{problem.objective.own or problem.task} of {printable(target_name)}".capitalize()),
         "{style}": (assets / "page.css").read_text(encoding="utf-8"),
         "{script}": "\n".join((assets / name).read_text(encoding="utf-8") for name in SCRIPTS),
         "{data}": block,
@@ -155,7 +155,7 @@ def _subjects(model: Any, problem: Problem, *, given: bool) -> tuple[list[Subjec
     """
     own = Subject(TITLES.get(model.status_, "Best tree found"), model.tree_, facts(model))
     if given:
-        losses = ("loss on the data given", _loss(problem, problem.loss_of(own.predicted(problem))))
+        losses = ("loss on the data given", _loss(problem, own.loss(problem)))
         known = [("loss in training" if name == "loss" else name, text) for name, text in own.facts]
         own = replace(own, facts=[*known, losses])
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -41,8 +42,8 @@ def scores(problem: Problem, subjects: list[Subject]) -> list[list[str]]:
     ['accuracy', '75.00%']
     """
     predictions = [subject.predicted(problem) for subject in subjects]
-    losses = [in_words(problem.loss_of(predicted)) for predicted in predictions]
-    measure = _of_classes if problem.task == "classification" else _of_numbers
+    losses = [in_words(subject.loss(problem)) for subject in subjects]
+    measure = _MEASURES[problem.objective.own or problem.task]
     measured = [measure(problem.targets, predicted) for predicted in predictions]
     return [[problem.objective.axis, *losses], *([name, *(row[name] for row in measured)] for name in measured[0])]
 
@@ -67,8 +68,25 @@ def _of_numbers(targets: NDArray[Any], predicted: NDArray[Any]) -> dict[str, str
     }
 
 
+def _of_actions(targets: NDArray[Any], predicted: NDArray[Any]) -> dict[str, str]:
+    return {"samples with their best action": f"{(targets == predicted).mean():.2%}"}
+
+
+def _of_risks(_targets: NDArray[Any], _predicted: NDArray[Any]) -> dict[str, str]:
+    return {}  # the risk of a single sample cannot be seen, so that errors would mean nothing
+
+
+# By task, or by what the trees are about.
+_MEASURES: dict[str, Callable[[NDArray[Any], NDArray[Any]], dict[str, str]]] = {
+    "classification": _of_classes,
+    "regression": _of_numbers,
+    "policy": _of_actions,
+    "survival": _of_risks,
+}
+
+
 def errors(problem: Problem, subject: Subject, names: Names, targets: list[str]) -> list[dict[str, Any]]:
-    """Return the confusion matrix of a tree (rows: true classes), or the residuals of every target.
+    """Return the confusion matrix of a tree (rows: true classes), or the residuals of every target if it has any.
 
     Examples
     --------
@@ -85,6 +103,8 @@ def errors(problem: Problem, subject: Subject, names: Names, targets: list[str])
         count = len(names.groups)
         true = names.group_of[problem.targets.astype(np.intp)]
         return [{"tree": subject.title, "matrix": crossed(true, names.group_of[predicted], (count, count))}]
+    if problem.objective.own == "survival":
+        return []
     columns = zip(problem.targets.reshape(len(predicted), -1).T, predicted.reshape(len(predicted), -1).T, strict=True)
     return [
         {"tree": subject.title, "target": name, **residual_cells(*column)}

@@ -47,6 +47,12 @@ class Subject:
         values = self.tree.value[leaves]
         return values if problem.targets.ndim > 1 else values[:, 0]
 
+    def loss(self, problem: Problem) -> float:
+        """Return the loss of the samples under the tree."""
+        if problem.objective.shares:
+            return problem.loss_of(problem.objective.predictions(self.tree)[self.tree.apply(problem.samples)])
+        return problem.loss_of(self.predicted(problem))
+
 
 @dataclass(frozen=True)
 class Names:

@@ -25,7 +25,7 @@ def to_json(model: Any) -> str:
 
     Parameters
     ----------
-    model : OptimalTreeClassifier or OptimalTreeRegressor
+    model : OptimalTreeClassifier, OptimalTreeRegressor, OptimalPolicyTree or OptimalSurvivalTree
         A fitted estimator.
 
     Examples
@@ -54,7 +54,19 @@ def to_json(model: Any) -> str:
         "result": {name: _plain(getattr(model, f"{name}_")) for name in RESULT} | {"loss": float(model.loss_)},
         "tree": {name: _column(getattr(tree, name)) for name in TREE} | {"categories": _sets(tree)},
     }
+    if tree.objective.name == "survival":
+        document["curves"] = _curves(model)
     return json.dumps(document, allow_nan=False)
+
+
+def _curves(model: Any) -> dict[str, Any]:
+    """Return the curves of a survival tree: the baseline, and for every leaf its hazard and its survival."""
+    leaves: list[dict[str, Any] | None] = [None] * model.tree_.node_count
+    for leaf, hazard in model.hazard_curves_.items():
+        survival = model.survival_curves_[leaf].values.tolist()
+        leaves[leaf] = {"times": hazard.times.tolist(), "hazard": hazard.values.tolist(), "survival": survival}
+    baseline = {"times": model.baseline_.times.tolist(), "hazard": model.baseline_.values.tolist()}
+    return {"times": model.unique_times_.tolist(), "baseline": baseline, "leaves": leaves}
 
 
 def _objective(objective: Objective) -> str | dict[str, Any]:

@@ -115,6 +115,20 @@ def check_sample_array(values: object, name: str, shape: tuple[int, ...]) -> Flo
     return floats
 
 
+def check_rewards(values: object, n_actions: int) -> Floats:
+    """Return rewards as float64: finite, a column for every action.
+
+    Examples
+    --------
+    >>> check_rewards([[1, -2]], 2)
+    array([[ 1., -2.]])
+    """
+    floats = _as_floats(values, "rewards", ensure_2d=True, columns="actions")
+    if floats.ndim != 2 or floats.shape[1] != n_actions:
+        raise ValueError(f"rewards has shape {floats.shape}; expected {n_actions} columns, one for every action.")
+    return floats
+
+
 def check_targets(y: object, X: Floats) -> Floats:
     """Return the numbers to predict as float64.
 
@@ -202,8 +216,10 @@ def _is_ready(values: object, ndim: int, *, missing: bool) -> TypeGuard[Floats]:
     )
 
 
-def _as_floats(values: object, name: str, *, ensure_2d: bool, missing: bool = False) -> Floats:
-    shape = "a matrix (samples x features)" if ensure_2d else "a vector"
+def _as_floats(
+    values: object, name: str, *, ensure_2d: bool, columns: str = "features", missing: bool = False
+) -> Floats:
+    shape = f"a matrix (samples x {columns})" if ensure_2d else "a vector"
     expected = f"{name} must be {shape} of finite numbers{', or missing ones (NaN)' if missing else ''}."
     if _is_ready(values, 2 if ensure_2d else 1, missing=missing):
         return values

@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codt.estimators.classifier import OptimalTreeClassifier
+from codt.estimators.policy import OptimalPolicyTree
 from codt.estimators.regressor import OptimalTreeRegressor
+from codt.estimators.survival import OptimalSurvivalTree
 from codt.export.json_format import (
     DOCUMENT,
     FORMAT,
@@ -35,6 +37,7 @@ from codt.input_checks.json_fields import (
     expected,
     short,
 )
+from codt.loading.json_curves import read_curves
 from codt.loading.json_tests import check_kinds, check_tests
 from codt.problem.objectives import OBJECTIVES, Objective, find_objective
 from codt.search.proof import settle
@@ -61,7 +64,7 @@ def from_json(text: str | bytes) -> Any:
 
     Returns
     -------
-    model : OptimalTreeClassifier or OptimalTreeRegressor
+    model : OptimalTreeClassifier, OptimalTreeRegressor, OptimalPolicyTree or OptimalSurvivalTree
         The fitted estimator.
 
     Raises
@@ -94,12 +97,14 @@ def _model(found: object) -> Any:
     version = check_whole(found.get("version"), "version", 1, VERSION) if isinstance(found, dict) else VERSION
     later = {"objective": 2, "features": 4}
     fields = tuple(name for name in DOCUMENT if version >= later.get(name, 1))
+    if isinstance(found, dict) and found.get("objective") == "survival":
+        fields = (*fields, "curves")
     document = check_fields(found, "the document", fields)
     if document["task"] not in ("classification", "regression"):
         raise expected("task", "'classification' or 'regression'", document["task"])
     classification = document["task"] == "classification"
     n_features = check_whole(document["n_features"], "n_features", 1, MOST_FEATURES)
-    make: Any = OptimalTreeClassifier if classification else OptimalTreeRegressor
+    make = _estimator(document)
     model = make(**_parameters(document["parameters"], set(make().get_params())))
     try:
         model._validate_params()
@@ -111,7 +116,7 @@ def _model(found: object) -> Any:
     model.n_features_in_ = n_features
     n_classes = None
     if classification:
-        model.classes_ = _classes(document["classes"])
+        model.classes_ = _classes(document["classes"], ascending=make is OptimalTreeClassifier)
         n_classes = len(model.classes_)
     elif document["classes"] is not None:
         raise expected("classes", "null in regression", document["classes"])
@@ -129,15 +134,27 @@ def _model(found: object) -> Any:
         model.ties = "any"
         result = {**result, "smallest": False} if isinstance(result, dict) else result
     _result(result, model)
+    if "curves" in document:
+        read_curves(document["curves"], model)
     return model
+
+
+def _estimator(document: dict[str, Any]) -> Any:
+    """Return the class of the estimator."""
+    objective = document.get("objective")
+    if objective == "regret" and document["task"] == "classification":
+        return OptimalPolicyTree
+    if objective == "survival" and document["task"] == "regression":
+        return OptimalSurvivalTree
+    return OptimalTreeClassifier if document["task"] == "classification" else OptimalTreeRegressor
 
 
 def _objective(document: dict[str, Any], model: Any) -> Objective | None:
     """Return what was minimised; for version 1 it has to be guessed in classification."""
     if "objective" not in document:
-        if document["task"] == "classification":
+        if document["task"] == "classification" and model.criterion == "misclassification":
             return None
-        return find_objective("regression", model.criterion, parameters=model._importance().parameters)
+        return find_objective(document["task"], model.criterion, parameters=model._importance().parameters)
     found, parameters = document["objective"], {}
     if isinstance(found, dict):
         fields = check_fields(found, "objective", ("name", "parameters"))
@@ -201,7 +218,7 @@ def _weights(found: dict[str, Any], place: str) -> dict[Any, float]:
     }
 
 
-def _classes(found: object) -> NDArray[Any]:
+def _classes(found: object, *, ascending: bool) -> NDArray[Any]:
     fields = check_fields(found, "classes", ("dtype", "values"))
     dtype = fields["dtype"]
     if dtype not in LABEL_TYPES:
@@ -220,7 +237,9 @@ def _classes(found: object) -> NDArray[Any]:
     with np.errstate(over="ignore"):
         classes = np.array(values, dtype=dtype)
     # After the conversion, because labels that are too close for their type become equal.
-    if any(not first < second for first, second in pairwise(classes.tolist())):
+    if len(set(classes.tolist())) < len(classes) or (
+        ascending and any(not first < second for first, second in pairwise(classes.tolist()))
+    ):
         raise ValueError("classes.values: expected labels in ascending order, none of them twice.")
     if classes.dtype.kind == "f" and not np.isfinite(classes).all():
         raise ValueError(f"classes.values: expected labels that fit into {dtype}.")

@@ -20,11 +20,6 @@ class Counterpart(NamedTuple):
 
 
 COUNTERPARTS = {
-    "criterion": Counterpart(
-        "",
-        "The classifier minimises the misclassified samples themselves; Gini impurity and entropy are what a greedy"
-        " search needs instead. class_weight and cost_matrix say what errors count.",
-    ),
     "splitter": Counterpart(
         "", "All splits are considered; strategy says in which order, and does not change the optimum."
     ),

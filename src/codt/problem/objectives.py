@@ -1,9 +1,9 @@
-"""What a tree can minimise: one table, a row for each objective.
+"""What a tree can minimise: one table, a row for each objective (``rows.py``).
 
 A row says what the core calls the objective, what a leaf predicts and loses (computed exactly, without the core), and
 what the loss is called. Everything in Python that depends on the objective asks its row: the checks of the data,
 :func:`codt.verify`, axes, pages, exports, and the conversion to scikit-learn. A new objective is a file and a row in
-the engine, and a row here; docs/objectives.md shows one. A row with parameters is a function of their values, with the
+the engine, and a row there; docs/objectives.md shows one. A row with parameters is a function of their values, with the
 parameters as options (:class:`Family`), which returns the objective that everything else uses.
 """
 
@@ -19,7 +19,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from codt.input_checks.numbers import as_float
 from codt.options.options import Option, Task, check_options, constraints, refuse_booleans
-from codt.problem.sums import Fit, Floats, class_sums, exact_sum, fit_means, fit_median, weighted
+from codt.problem.sums import Fit, Floats
 
 #: How samples count: all the same; by weights, or with several targets each; by the cost of every prediction.
 Form = Literal["plain", "weighted", "costly"]
@@ -96,11 +96,14 @@ class Objective:
         Returns the best :class:`Leaf` for :class:`Samples`, without the core.
     losses : callable
         Returns the loss of each sample, weights included, for a prediction: one for all samples, or one for each.
-        Predictions are class codes or numbers.
+        Predictions are class codes, numbers, or class shares.
     criterion : str
         Its name for users. Objectives with the same criterion have different forms.
     predicts : str
         What a leaf predicts.
+    shares : bool
+        Whether a prediction is the share of every class, in the order of their codes, instead of one class. Trees have
+        the most frequent class as the label of a leaf all the same.
     one_best : bool
         Whether the best prediction is unique.
     whole : bool
@@ -113,11 +116,18 @@ class Objective:
         Whether a sample may have several targets.
     least_target : float or None
         Smaller targets and predictions are refused.
+    rates : bool
+        Whether targets are numbers of at least 0 whose ratios count: they must not be too far apart.
+    own : str
+        What its trees are about, if it belongs to an estimator of its own; it is then no criterion of others.
+    above_zero : bool
+        Whether targets must be above 0.
     power : int
         The loss of a sample grows no faster than this power of its distance from the prediction.
     sklearn : dict
         The criteria of scikit-learn's trees for the same loss, the usual one first; each with its impurity, times the
-        weight, where the loss is 1. Empty if there is none. In classification impurities do not follow from losses.
+        weight, where the loss is 1. Empty if there is none. Where classes are predicted, impurities do not follow from
+        losses.
     fits : callable
         Returns whether the losses of a tree can be losses of this objective.
     parameters : dict
@@ -139,13 +149,17 @@ class Objective:
     leaf: Callable[[Samples], Leaf]
     losses: Callable[[Samples, ArrayLike], Floats]
     criterion: str
-    predicts: str = "class"
+    predicts: str = "most frequent class"
+    shares: bool = False
     one_best: bool = True
     whole: bool = False
     spread: Spread | None = None
     scale: Callable[[Samples], float] | None = None
     several_targets: bool = False
     least_target: float | None = None
+    rates: bool = False
+    above_zero: bool = False
+    own: str = ""
     power: int = 1
     sklearn: Mapping[str, float] = field(default_factory=dict)
     fits: Callable[[TreeArrays], bool] = lambda _: True
@@ -154,6 +168,13 @@ class Objective:
     def bound(self, values: Mapping[str, Any]) -> Objective:
         """Return this objective with these values of its parameters; other values are ignored."""
         return FAMILIES[self.name].bind(values) if self.name in FAMILIES else self
+
+    def predictions(self, tree: TreeArrays) -> NDArray[Any]:
+        """Return what every node of a tree predicts, as :attr:`losses` takes it."""
+        if self.shares:
+            shares: Floats = tree.value / tree.weight[:, np.newaxis]
+            return shares
+        return tree.label if self.task == "classification" else tree.value
 
     def reported(self, loss: float) -> int | float:
         """Return a loss as it is reported: as an int if losses are whole numbers."""
@@ -223,7 +244,7 @@ def register(row: Objective | Family) -> None:
             if PARAMETERS.setdefault(option.name, option) is not option:
                 raise ValueError(f"the parameter {option.name!r} of {objective.name!r} is already another objective's.")
     OBJECTIVES[objective.name] = objective
-    if "plain" in objective.core:
+    if "plain" in objective.core and not objective.own:
         CRITERIA[objective.task][objective.criterion] = objective
 
 
@@ -238,9 +259,12 @@ def find_objective(
     <Objective cost-sensitive: cost of the predictions>
     """
     criterion = criterion or next(iter(CRITERIA[task]))
-    for row in OBJECTIVES.values():
-        if (row.task, row.criterion) == (task, criterion) and form in row.core:
+    rows = [row for row in OBJECTIVES.values() if (row.task, row.criterion) == (task, criterion)]
+    for row in rows:
+        if form in row.core:
             return row.bound(parameters or {})
+    if all("plain" not in row.core for row in rows):
+        raise ValueError(f"criterion={criterion!r} needs sample_costs, or a cost_matrix.")
     raise ValueError(f"criterion={criterion!r} takes no {'costs' if form == 'costly' else 'weights'}.")
 
 
@@ -250,15 +274,16 @@ def criterion_option(task: Task) -> Option:
     Examples
     --------
     >>> criterion_option("regression").type
-    '{"squared_error", "absolute_error"}'
+    '{"squared_error", "absolute_error", "quantile", "poisson", "gamma", "tweedie"}'
     """
     rows = CRITERIA[task]
     words = [
         f'"{name}" for the {row.axis}, with the {row.predicts} of a leaf as its prediction'
-        + ("" if row.several_targets else " (one column of targets)")
+        + ("" if row.several_targets or task == "classification" else " (one column of targets)")
         for name, row in rows.items()
     ]
-    text = f"What is minimised: {', or '.join(words)}. Only squared errors have fast vector scans."
+    fast = "misclassified samples" if task == "classification" else "squared errors"
+    text = f"What is minimised: {', or '.join(words)}. Only {fast} have fast vector scans."
     names = ", ".join(f'"{name}"' for name in rows)
     return Option("criterion", next(iter(rows)), (StrOptions(rows.keys()),), f"{{{names}}}", text)
 
@@ -280,136 +305,3 @@ def number_leaf(fit: Callable[[Floats, Floats | None], Fit]) -> Callable[[Sample
         return Leaf(error, value)
 
     return leaf
-
-
-def _frequent_class(samples: Samples) -> Leaf:
-    """Return the leaf that predicts the most frequent class, by weight; its loss is the weight of the others."""
-    value = class_sums(samples.targets, samples.weights, samples.n_classes)
-    label = int(value.argmax())
-    if samples.weights is None:
-        return Leaf(float(len(samples.targets) - value[label]), value, label)
-    return Leaf(exact_sum(samples.weights[samples.targets != label]), value, label)
-
-
-def _cheapest_class(samples: Samples) -> Leaf:
-    """Return the leaf that predicts the class of lowest cost."""
-    assert samples.costs is not None
-    costs = [exact_sum(column) for column in samples.costs.T]
-    label = int(np.argmin(costs))
-    return Leaf(costs[label], class_sums(samples.targets, samples.weights, samples.n_classes), label)
-
-
-def _misclassified(samples: Samples, predicted: ArrayLike) -> Floats:
-    return weighted((samples.targets != np.asarray(predicted)).astype(np.float64), samples.weights)
-
-
-def _costs(samples: Samples, predicted: ArrayLike) -> Floats:
-    assert samples.costs is not None
-    codes = np.broadcast_to(np.asarray(predicted, dtype=np.intp), len(samples.costs))
-    chosen: Floats = samples.costs[np.arange(len(codes)), codes]
-    return chosen
-
-
-def _squared_errors(samples: Samples, predicted: ArrayLike) -> Floats:
-    errors = np.square(samples.targets - np.asarray(predicted)).reshape(len(samples.targets), -1).sum(axis=1)
-    return weighted(errors, samples.weights)
-
-
-def _absolute_errors(samples: Samples, predicted: ArrayLike) -> Floats:
-    return weighted(np.abs(samples.targets - np.asarray(predicted)), samples.weights)
-
-
-def _total_weight(samples: Samples) -> float:
-    return float(len(samples.targets)) if samples.weights is None else exact_sum(samples.weights)
-
-
-def _largest_costs(samples: Samples) -> float:
-    assert samples.costs is not None
-    return exact_sum(samples.costs.max(axis=1))
-
-
-def _loses_the_others(tree: TreeArrays) -> bool:
-    """Whether every node loses the weight of the classes that it does not predict."""
-    others = tree.weight - tree.value[np.arange(len(tree.label)), tree.label]
-    return bool((np.abs(tree.loss - others) <= 1e-9 * tree.weight).all())
-
-
-def _counts_samples(tree: TreeArrays) -> bool:
-    """Whether every node loses a number of samples. Balanced weights add up to one as well, but not in every class."""
-    whole = np.array_equal(tree.value, np.rint(tree.value)) and np.array_equal(tree.weight, tree.n_samples)
-    return whole and _loses_the_others(tree)
-
-
-_GINI = {"gini": 1.0}
-
-for _row in (
-    Objective(
-        name="misclassification",
-        task="classification",
-        criterion="misclassification",
-        core={"plain": "misclassification"},
-        unit="misclassified",
-        axis="misclassified samples",
-        leaf=_frequent_class,
-        losses=_misclassified,
-        whole=True,
-        scale=_total_weight,
-        sklearn=_GINI,
-        fits=_counts_samples,
-    ),
-    Objective(
-        name="weighted-misclassification",
-        task="classification",
-        criterion="misclassification",
-        core={"weighted": "weighted-misclassification"},
-        unit="misclassified, by weight",
-        axis="weight of misclassified samples",
-        leaf=_frequent_class,
-        losses=_misclassified,
-        scale=_total_weight,
-        sklearn=_GINI,
-        fits=_loses_the_others,
-    ),
-    Objective(
-        name="cost-sensitive",
-        task="classification",
-        criterion="misclassification",
-        core={"costly": "cost-sensitive"},
-        unit="cost",
-        axis="cost of the predictions",
-        leaf=_cheapest_class,
-        losses=_costs,
-        scale=_largest_costs,
-        sklearn=_GINI,
-    ),
-    Objective(
-        name="squared-error",
-        task="regression",
-        core={"plain": "squared-error", "weighted": "weighted-squared-error"},
-        criterion="squared_error",
-        unit="squared error",
-        axis="sum of squared errors",
-        leaf=number_leaf(fit_means),
-        losses=_squared_errors,
-        predicts="mean",
-        spread=Spread("one standard deviation", lambda _, loss, weight: np.sqrt(loss / weight), "RMSE"),
-        several_targets=True,
-        power=2,
-        sklearn={"squared_error": 1.0, "friedman_mse": 1.0},
-    ),
-    Objective(
-        name="absolute-error",
-        task="regression",
-        core={"plain": "absolute-error", "weighted": "absolute-error"},
-        criterion="absolute_error",
-        unit="absolute error",
-        axis="sum of absolute errors",
-        leaf=number_leaf(fit_median),
-        losses=_absolute_errors,
-        predicts="median",
-        one_best=False,  # every number between the two middle targets is a median
-        spread=Spread("the mean absolute error", lambda _, loss, weight: loss / weight, "MAE"),
-        sklearn={"absolute_error": 1.0},
-    ),
-):
-    register(_row)

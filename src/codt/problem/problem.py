@@ -16,7 +16,7 @@ from codt.input_checks.arrays import Floats, check_labels, check_sample_array, c
 from codt.input_checks.numbers import as_float, shown
 from codt.input_checks.precision import refuse_moved_targets
 from codt.options.options import Task
-from codt.problem.objectives import CRITERIA, Form, Leaf, Objective, Samples, find_objective
+from codt.problem.objectives import CRITERIA, OBJECTIVES, Form, Leaf, Objective, Samples, find_objective
 from codt.problem.sums import class_sums, exact_sum
 from codt.table.kinds import Kind
 
@@ -24,6 +24,8 @@ ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
 
 # Weighted regression errors are summed with 52 bits; beyond this ratio light samples would be rounded away.
 LARGEST_RATIO = 1e12
+# Rates are summed with 100 bits.
+LARGEST_RANGE = 1e18
 
 # Sums and products of weights, costs and errors stay well within the range of 64-bit floats, and keep all their digits.
 LARGEST_SUM = 1e300
@@ -48,6 +50,8 @@ class Importance:
         What is minimised, one of ``codt.problem.objectives.CRITERIA`` of the task; the usual one by default.
     parameters : dict
         The parameters of objectives that are given, whether or not the criterion has them.
+    classes : ndarray, optional
+        All labels, in the order of the costs; the targets may hold fewer.
     """
 
     sample_weight: ArrayLike | None = None
@@ -56,6 +60,7 @@ class Importance:
     sample_costs: ArrayLike | None = None
     criterion: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    classes: NDArray[Any] | None = None
 
     def same_as(self, other: Importance) -> bool:
         """Return whether the samples count the same."""
@@ -223,6 +228,7 @@ def prepare_problem(
     (array([1., 3.]), array([0., 1.]), array([1., 2.]))
     """
     importance = importance or Importance()
+    known_classes = importance.classes if known_classes is None else known_classes
     if task == "classification":
         targets, classes = check_labels(y, X)
         if known_classes is not None:
@@ -249,17 +255,12 @@ def prepare_problem(
         _check_costs(importance, costs)
     what = (importance.criterion, counted, importance.parameters, kinds)
     problem = Problem(task, X, targets, classes, weights, costs, *what)
-    objective = problem.objective
+    if problem.objective.shares and weights is not None:
+        _check_ratio(_weight_names(importance), weights)
     if task == "regression":
-        check_target_range(targets, objective.axis)
+        check_target_range(targets, problem.objective.axis)
         refuse_moved_targets(y, given, counted)
-        if objective.least_target is not None and targets.min() < objective.least_target:
-            raise ValueError(
-                f"y holds {targets.min():g}; expected at least {objective.least_target:g}"
-                f" with criterion={importance.criterion!r}."
-            )
-        if weights is not None:
-            _check_weighted_errors(weights, targets, objective.power)
+        _check_numbers(problem)
     return problem
 
 
@@ -274,11 +275,28 @@ def _known_codes(codes: Floats, found: NDArray[Any], known: NDArray[Any]) -> Flo
     return np.array([places[label] for label in labels], dtype=np.float64)[codes.astype(np.intp)]
 
 
+def _check_numbers(problem: Problem) -> None:
+    """Refuse targets that the objective does not take, and what cannot be summed."""
+    objective, targets, weights = problem.objective, problem.targets, problem.weights
+    least = float(targets.min())
+    if objective.least_target is not None and least < objective.least_target:
+        raise ValueError(
+            f"y holds {least:g}; expected at least {objective.least_target:g} with criterion={problem.criterion!r}."
+        )
+    if objective.above_zero and least <= 0:
+        raise ValueError(f"y holds {least:g}; expected numbers above 0 with criterion={problem.criterion!r}.")
+    if objective.rates:
+        _check_rates(targets, weights)
+    if weights is not None:
+        _check_weighted_errors(weights, targets, objective.power)
+
+
 def _check_criterion(task: Task, criterion: str | None, targets: Floats) -> None:
     known = CRITERIA[task]
-    if criterion is not None and criterion not in list(known):  # a list: the criterion may be anything, even unhashable
+    names = [row.criterion for row in OBJECTIVES.values() if row.task == task]
+    if criterion is not None and criterion not in names:  # a list: the criterion may be anything, even unhashable
         raise ValueError(f"criterion={criterion!r}: expected {' or '.join(map(repr, known))} in {task}.")
-    if targets.ndim > 1 and not find_objective(task, criterion).several_targets:
+    if targets.ndim > 1 and not find_objective(task, criterion, "weighted").several_targets:
         raise ValueError(f"criterion={criterion!r}: expected one column of targets, got {targets.shape[1]}.")
 
 
@@ -323,15 +341,22 @@ def _check_weights(name: str, weights: Floats) -> None:
         )
 
 
-def _check_weighted_errors(weights: Floats, targets: Floats, power: int) -> None:
-    """Refuse weights whose products with errors cannot be summed."""
+def _check_ratio(name: str, weights: Floats) -> str:
+    """Refuse weights that are too far apart; return in words how far they are."""
     lightest, heaviest, total = float(weights.min()), float(weights.max()), exact_sum(weights)
-    reach = f"sample_weight reaches from {lightest:g} to {heaviest:g} and sums up to {total:g}"
+    reach = f"{name} reaches from {lightest:g} to {heaviest:g} and sums up to {total:g}"
     if total > LARGEST_RATIO * lightest:
         raise ValueError(
             f"{reach}: too far apart to be summed exactly; expected a sum of at most {LARGEST_RATIO:g} times the"
             " smallest weight above 0."
         )
+    return reach
+
+
+def _check_weighted_errors(weights: Floats, targets: Floats, power: int) -> None:
+    """Refuse weights whose products with errors cannot be summed."""
+    reach = _check_ratio("sample_weight", weights)
+    lightest, total = float(weights.min()), exact_sum(weights)
     spreads = np.ptp(targets.reshape(len(targets), -1), axis=0)
     error = float((spreads**power).sum())
     if error > 0 and (total * error > LARGEST_SUM or lightest * error < SMALLEST_NUMBER):
@@ -340,6 +365,18 @@ def _check_weighted_errors(weights: Floats, targets: Floats, power: int) -> None
             f"{reach}, and y spans a range of {spreads.max():g}: weighted errors do not fit into 64-bit floats;"
             f" expected sum x {what} of at most {LARGEST_SUM:g}, smallest weight x {what} of at least"
             f" {SMALLEST_NUMBER:g}. Rescale sample_weight or y."
+        )
+
+
+def _check_rates(targets: Floats, weights: Floats | None) -> None:
+    """Refuse numbers whose weighted sum cannot tell the smallest of them."""
+    with np.errstate(over="ignore", under="ignore"):
+        parts = (targets if weights is None else targets * weights)[targets > 0]
+    if len(parts) and not exact_sum(parts) <= LARGEST_RANGE * float(parts.min()):
+        times = "y" if weights is None else "y times sample_weight"
+        raise ValueError(
+            f"{times} reaches from {parts.min():g} to {parts.max():g}: too far apart to be summed exactly; expected a"
+            f" sum of at most {LARGEST_RANGE:g} times the smallest number above 0."
         )
 
 

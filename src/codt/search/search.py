@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from numbers import Integral, Real
 from time import perf_counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _get_feature_names
@@ -85,7 +85,9 @@ class Search:
         What the samples count and what errors cost, as in :meth:`codt.OptimalTreeClassifier.fit` and its class;
         in regression ``sample_weight`` only.
     criterion : str, optional
-        What is minimised; in regression as in :class:`codt.OptimalTreeRegressor`, squared errors by default.
+        What is minimised; as in :class:`codt.OptimalTreeClassifier` and :class:`codt.OptimalTreeRegressor`.
+    classes : ndarray, optional
+        All labels, in the order of the costs, where ``y`` need not hold all of them.
     {options}
     **parameters : float
         The parameters of criteria, as in :class:`codt.OptimalTreeRegressor`.
@@ -126,6 +128,7 @@ class Search:
         cost_matrix: ArrayLike | None = None,
         sample_costs: ArrayLike | None = None,
         criterion: str | None = None,
+        classes: NDArray[Any] | None = None,
         max_depth: int = 3,
         complexity_cost: float = 0.0,
         max_leaf_nodes: int | None = None,
@@ -161,7 +164,7 @@ class Search:
         table = read_table(X, categorical_features)
         self.given_samples = table.samples
         self.task: Task = task
-        importance = Importance(sample_weight, class_weight, cost_matrix, sample_costs, criterion, parameters)
+        importance = Importance(sample_weight, class_weight, cost_matrix, sample_costs, criterion, parameters, classes)
         self.problem = prepare_problem(task, self.given_samples, y, importance, kinds=table.kinds)
         refuse_inseparable_values(table.numbers, self.given_samples, self.problem.counted)
         subsets = categorical_splits == "subset"

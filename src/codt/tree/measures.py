@@ -71,9 +71,10 @@ def node_weights(tree: Tree, X: Floats, weights: Floats) -> Floats:
 def impurities(tree: Tree) -> Floats:
     """Return the impurity of every node times its weight, as scikit-learn's trees measure it.
 
-    That is the Gini index in classification and, up to a factor, the loss in regression. The Gini index says more about
-    a split than the number of misclassified samples, which often does not change until the split below. With several
-    targets scikit-learn takes the mean of the errors, where we take their sum.
+    That is, up to a factor, the loss in regression and where leaves predict class shares, and the Gini index where they
+    predict classes. The Gini index says more about a split than the number of misclassified samples, which often does
+    not change until the split below. With several targets scikit-learn takes the mean of the errors, where we take
+    their sum.
 
     Examples
     --------
@@ -81,9 +82,9 @@ def impurities(tree: Tree) -> Floats:
     >>> impurities(OptimalTreeClassifier(max_depth=1).fit([[1], [2], [5], [6]], [0, 0, 1, 1]).tree_)
     array([2., 0., 0.])
     """
-    if tree.task == "regression":
+    if tree.task == "regression" or tree.objective.shares:
         unit = next(iter(tree.objective.sklearn.values()), 1.0)
-        mean: Floats = unit * tree.loss / tree.value.shape[1]
+        mean: Floats = unit * tree.loss / (tree.value.shape[1] if tree.task == "regression" else 1)
         return mean
     # Avoids squares and differences of large numbers, because weights may be of any size.
     weight = tree.weight[:, np.newaxis]

@@ -102,12 +102,12 @@ def optimal_path(
 
     Parameters
     ----------
-    estimator : OptimalTreeClassifier or OptimalTreeRegressor
+    estimator : OptimalTreeClassifier, OptimalTreeRegressor, OptimalPolicyTree or OptimalSurvivalTree
         The estimator whose other options are used; its limits hold for each search. It is not fitted itself.
     X : array-like of shape (n_samples, n_features)
         The samples.
     y : array-like of shape (n_samples,)
-        The labels, or the numbers to predict.
+        The labels, or the numbers to predict; what ``estimator.fit`` takes.
     max_depths : iterable of int, or int, optional
         The depth limits; that of the estimator if not given.
     complexity_costs : iterable of float, optional
@@ -164,15 +164,16 @@ class PathSolver:
                 " compared, since which trees it allows depends on the cost."
             )
         self._estimator = estimator
-        self._X = X
-        self._y = y
-        self._importance = estimator._importance(sample_weight)
+        self._given = (X, y, sample_weight)
+        # A fitted estimator would count the samples as those it was fitted to.
+        targets, importance = clone(estimator)._targets(y, sample_weight)
+        self._arguments = (X, targets, importance)
         self.supervisor = Supervisor() if supervisor is None else supervisor
         self._words = words
         #: The samples that were given.
         table = read_table(X, estimator.categorical_features)
         self.samples = table.samples
-        self._problem = prepare_problem(estimator._task, self.samples, y, self._importance, kinds=table.kinds)
+        self._problem = prepare_problem(estimator._task, self.samples, targets, importance, kinds=table.kinds)
         leaf = leaf_outcome(self._problem, "interrupted", 0.0).tree
         self._leaf_loss = leaf.total_loss
         n_samples = len(self._problem.samples)
@@ -250,7 +251,11 @@ class PathSolver:
 
     def _run(self, model: BaseOptimalTree, left: int, *arguments: Any, **options: Any) -> Outcome:
         words = f"{self._words}, depth {model.max_depth}, complexity cost {model.complexity_cost:.3g}"
-        return self.supervisor.run(model, left, words, self._X, self._y, self._importance, *arguments, **options)
+        try:
+            return self.supervisor.run(model, left, words, *self._arguments, *arguments, **options)
+        finally:
+            if hasattr(model, "tree_"):
+                model._complete(*self._given)
 
     def _known_bound(self, depth: int, penalty: float) -> KnownBound:
         return KnownBound(self._bounds.at(depth, penalty), self._tolerance)

@@ -120,7 +120,7 @@ def verify(
     X = holder.transform(X)
     model = from_sklearn(holder.estimator) if is_sklearn_tree(holder.estimator) else holder.estimator
     tree = model.tree_
-    importance = model._importance(sample_weight, sample_costs)
+    y, importance = model._targets(y, sample_weight, sample_costs)
     problem = prepare_problem(model._task, tree.encode(X), y, importance, getattr(model, "classes_", None), tree.kinds)
     leaves, depth = route(tree, problem.samples)
     loss = math.fsum(problem.leaf(np.flatnonzero(leaves == leaf)).loss for leaf in np.unique(leaves))
@@ -183,7 +183,10 @@ def _wrong_leaves(tree: Tree, problem: Problem, leaves: NDArray[np.intp], slack:
         if np.abs(best.value - claimed).max() > (0.0 if problem.weights is None else TOLERANCE * best.value.sum()):
             wrong.append(f"leaf {leaf} does not count its samples by class")
         label = int(tree.label[leaf])
-        if problem.loss_of(label, rows) > best.loss + (0.0 if problem.objective.whole else slack):
+        if problem.objective.shares:
+            if best.value[label] < best.value.max() * (1 - TOLERANCE):
+                wrong.append(f"leaf {leaf} has the label {label}; class {best.label} is more frequent")
+        elif problem.loss_of(label, rows) > best.loss + (0.0 if problem.objective.whole else slack):
             wrong.append(f"leaf {leaf} predicts class {label}; class {best.label} costs less")
     return wrong
 

@@ -1,8 +1,9 @@
-// Absolute error with weights: a leaf predicts a median. There are no additive cost tuples for it, so the
-// generic code of cost_tuple.hpp and the vector scans do not apply. The walks of median_walk.hpp take their
-// place: they find the losses of all thresholds of a feature in one pass forwards and one backwards. The
-// conditions for the bounds hold: losses are not negative, a subset's is no larger than the whole's, and a
-// sample adds no more than its distance to the farther end of the range of targets, in which all medians lie.
+// Absolute error and pinball loss with weights: a leaf predicts a quantile. There are no additive cost tuples
+// for them, so the generic code of cost_tuple.hpp and the vector scans do not apply. The walks of
+// quantile_walk.hpp take their place: they find the losses of all thresholds of a feature in one pass
+// forwards and one backwards. The conditions for the bounds hold: losses are not negative, a subset's is no
+// larger than the whole's, and a sample adds no more than it costs to predict one of the ends of the range of
+// targets, in which all quantiles lie.
 //
 // The search works on targets shifted by their median.
 #include <algorithm>
@@ -12,11 +13,13 @@
 #include <stdexcept>
 #include <string>
 
+#include "common/double_double.hpp"
 #include "objectives/clusters.hpp"
 #include "objectives/cost_tuple.hpp"
 #include "objectives/gaps.hpp"
-#include "objectives/median_walk.hpp"
 #include "objectives/objective.hpp"
+#include "objectives/pinball.hpp"
+#include "objectives/quantile_walk.hpp"
 #include "objectives/range.hpp"
 #include "objectives/targets.hpp"
 
@@ -25,6 +28,7 @@ namespace codt {
 namespace {
 
 struct WeightedTargets {
+    Pinball error;
     std::vector<double> y, weights;
 
     std::vector<std::uint32_t> sorted(std::span<const std::uint32_t> rows) const {
@@ -33,25 +37,35 @@ struct WeightedTargets {
         return out;
     }
 
-    // Halfway between two targets if they split the weight in half.
-    double median(std::span<const std::uint32_t> rows) const {
+    // Halfway between two targets if both are best.
+    double quantile(std::span<const std::uint32_t> rows) const {
         const std::vector<std::uint32_t> order = sorted(rows);
-        double whole = 0, sum = 0;
-        for (const std::uint32_t row : order) whole += weights[row];
+        DoubleDouble whole, sum;
+        for (const std::uint32_t row : order) whole = whole + DoubleDouble(weights[row]);
+        // The product with a quantile such as 0.9 is meant to be a whole number where it is nearly one.
+        const DoubleDouble share(static_cast<double>(DoubleDouble(error.quantile) * whole));
         for (std::size_t k = 0; k < order.size(); ++k) {
-            sum += weights[order[k]];
-            if (2 * sum < whole && k + 1 < order.size()) continue;
-            if (2 * sum > whole || k + 1 == order.size()) return y[order[k]];
+            sum = sum + DoubleDouble(weights[order[k]]);
+            if (sum < share && k + 1 < order.size()) continue;
+            if (sum > share || k + 1 == order.size()) return y[order[k]];
             return y[order[k]] + (y[order[k + 1]] - y[order[k]]) / 2;
         }
         return 0;
+    }
+
+    double cost(std::uint32_t row, double prediction) const {
+        return weights[row] * error(y[row], prediction);
     }
 };
 
 // Some rows in the order of their targets, ready for walks.
 class SortedRows {
  public:
-    SortedRows(const WeightedTargets& data, std::size_t rows) : data_(data), place_(rows) {}
+    SortedRows(const WeightedTargets& data, std::size_t rows)
+        : data_(data), place_(rows), walk_(data.error), precise_(data.error) {
+        const auto [light, heavy] = std::minmax_element(data.weights.begin(), data.weights.end());
+        far_apart_ = *heavy > 1e3 * *light;
+    }
 
     void reset(std::span<const std::uint32_t> sorted) {
         targets_.clear();
@@ -62,16 +76,22 @@ class SortedRows {
             weights_.push_back(data_.weights[sorted[k]]);
         }
         walk_.reset(targets_, weights_);
+        precise_.reset(targets_, weights_);
     }
 
-    double whole() { return walk_.whole(); }
+    double whole() { return far_apart_ ? precise_.whole() : walk_.whole(); }
 
     // Computes the losses of all prefixes and suffixes of an order of the rows.
     void walk(std::span<const std::uint32_t> rows) {
         order_.clear();
         for (const std::uint32_t row : rows) order_.push_back(place_[row]);
-        walk_.prefixes(order_, before);
-        walk_.suffixes(order_, behind);
+        if (far_apart_) {
+            precise_.prefixes(order_, before);
+            precise_.suffixes(order_, behind);
+        } else {
+            walk_.prefixes(order_, before);
+            walk_.suffixes(order_, behind);
+        }
     }
 
     std::vector<double> before, behind;
@@ -81,7 +101,9 @@ class SortedRows {
     std::vector<std::uint32_t> place_;  // of every row
     std::vector<double> targets_, weights_;
     std::vector<std::uint32_t> order_;
-    MedianWalk walk_;
+    QuantileWalk<double> walk_;
+    QuantileWalk<DoubleDouble> precise_;
+    bool far_apart_;
 };
 
 std::vector<std::uint32_t> rows_by(const Subset& subset, std::uint32_t f) {
@@ -92,9 +114,9 @@ std::vector<std::uint32_t> rows_by(const Subset& subset, std::uint32_t f) {
 }
 
 // Solve-D1 (paper, Alg. 4), one threshold at a time.
-class MedianScanner final : public Scanner {
+class QuantileScanner final : public Scanner {
  public:
-    MedianScanner(const WeightedTargets& data, const LeafLimits& limits)
+    QuantileScanner(const WeightedTargets& data, const LeafLimits& limits)
         : data_(data), limits_(limits), side_(data, data.y.size()) {}
 
     std::uint32_t lanes() const override { return 1; }
@@ -160,9 +182,9 @@ class MedianScanner final : public Scanner {
     std::vector<std::uint8_t> goes_left_;               // by row
 };
 
-class AbsoluteError final : public Objective {
+class PinballLoss final : public Objective {
  public:
-    AbsoluteError(WeightedTargets data, WeightedTargets original, double rounding)
+    PinballLoss(WeightedTargets data, WeightedTargets original, double rounding)
         : data_(std::move(data)), original_(std::move(original)), rounding_(rounding) {}
 
     double leaf_loss(const Subset& subset) const override { return loss(subset.samples()); }
@@ -224,8 +246,8 @@ class AbsoluteError final : public Objective {
 
     void leaf_costs(std::span<const std::uint32_t> fitted, std::span<const std::uint32_t> rows,
                     std::vector<double>& cost) const override {
-        const double median = data_.median(fitted);
-        for (const std::uint32_t row : rows) cost[row] = data_.weights[row] * std::abs(data_.y[row] - median);
+        const double quantile = data_.quantile(fitted);
+        for (const std::uint32_t row : rows) cost[row] = data_.cost(row, quantile);
     }
 
     // More clusters cost more time than the better bound saves (see squared_error.cpp).
@@ -237,11 +259,11 @@ class AbsoluteError final : public Objective {
             y.push_back(data_.y[row]);
             weights.push_back(data_.weights[row]);
         }
-        return k_median_losses(y, weights, std::min(count, most_clusters));
+        return k_quantile_losses(y, weights, data_.error, std::min(count, most_clusters));
     }
 
-    // The loss when `count` equal slices of the range are the clusters and their middles the medians: one of
-    // many clusterings, so no better than the best.
+    // The loss when `count` equal slices of the range are the clusters and their middles the predictions: one
+    // of many clusterings, so no better than the best.
     double clustering_limit(const Subset& subset, std::uint32_t count) const override {
         const Range range = range_of(subset, data_.y);
         const double slices = std::min(count, most_clusters);
@@ -250,41 +272,44 @@ class AbsoluteError final : public Objective {
         double sum = 0;
         for (const std::uint32_t row : subset.samples()) {
             const double slice = std::min(std::floor((data_.y[row] - range.low) / width), slices - 1);
-            sum += data_.weights[row] * std::abs(data_.y[row] - (range.low + (slice + 0.5) * width));
+            sum += data_.cost(row, range.low + (slice + 0.5) * width);
         }
         return sum;
     }
 
     void worst_costs(const Subset& subset, std::vector<double>& worst) const override {
         const Range range = range_of(subset, data_.y);
-        fill_by_sample(subset, worst,
-                       [&](std::uint32_t row) { return data_.weights[row] * range.reach(data_.y[row]); });
+        fill_by_sample(subset, worst, [&](std::uint32_t row) {
+            return std::max(data_.cost(row, range.low), data_.cost(row, range.high));
+        });
     }
 
     std::unique_ptr<Scanner> make_scalar_scanner(const LeafLimits& limits) const override {
-        return std::make_unique<MedianScanner>(data_, limits);
+        return std::make_unique<QuantileScanner>(data_, limits);
     }
 
     double reported_loss(std::span<const std::uint32_t> rows,
                          const std::vector<double>& value) const override {
-        const double median = value[0];
         long double sum = 0;
-        for (const std::uint32_t row : rows)
-            sum += static_cast<long double>(original_.weights[row]) *
-                   std::abs(static_cast<long double>(original_.y[row]) - median);
+        for (const std::uint32_t row : rows) {
+            const long double distance = static_cast<long double>(original_.y[row]) - value[0];
+            sum += original_.weights[row] *
+                   (distance > 0 ? original_.error.above * distance : -original_.error.below * distance);
+        }
         return static_cast<double>(sum);
     }
     std::vector<double> reported_value(std::span<const std::uint32_t> rows) const override {
-        return {original_.median(rows)};
+        return {original_.quantile(rows)};
     }
 
     double rounding() const override { return rounding_; }
 
     std::unique_ptr<Objective> within(double ceiling) const override {
-        const std::vector<double> moved =
-            with_smaller_gaps(original_.y, original_.weights,
-                              [&](double below, double above) { return ceiling / std::min(below, above); });
-        return moved.empty() ? nullptr : make({moved, original_.weights}, original_);
+        const std::vector<double> moved = with_smaller_gaps(
+            original_.y, original_.weights, [&, error = original_.error](double below, double above) {
+                return ceiling / std::min(error.below * below, error.above * above);
+            });
+        return moved.empty() ? nullptr : make({original_.error, moved, original_.weights}, original_);
     }
 
     // Losses are reported on `original`; the search uses `data`.
@@ -292,9 +317,9 @@ class AbsoluteError final : public Objective {
 
  private:
     double loss(std::span<const std::uint32_t> rows) const {
-        const double median = data_.median(rows);
+        const double quantile = data_.quantile(rows);
         double sum = 0;
-        for (const std::uint32_t row : rows) sum += data_.weights[row] * std::abs(data_.y[row] - median);
+        for (const std::uint32_t row : rows) sum += data_.cost(row, quantile);
         return sum;
     }
 
@@ -313,7 +338,7 @@ class AbsoluteError final : public Objective {
     double rounding_;
 };
 
-std::unique_ptr<Objective> AbsoluteError::make(WeightedTargets data, WeightedTargets original) {
+std::unique_ptr<Objective> PinballLoss::make(WeightedTargets data, WeightedTargets original) {
     const std::size_t size = data.y.size();
     std::vector<std::uint32_t> rows(size);
     std::iota(rows.begin(), rows.end(), 0u);
@@ -325,14 +350,11 @@ std::unique_ptr<Objective> AbsoluteError::make(WeightedTargets data, WeightedTar
     }
     // Every step of a walk may be off by a rounding error of the largest sum.
     const double rounding = 4 * std::numeric_limits<double>::epsilon() * static_cast<double>(size) * sum;
-    return std::make_unique<AbsoluteError>(std::move(data), std::move(original), rounding);
+    return std::make_unique<PinballLoss>(std::move(data), std::move(original), rounding);
 }
 
-}  // namespace
-
-std::unique_ptr<Objective> make_absolute_error(const Targets& targets) {
-    WeightedTargets original;
-    original.y.assign(targets.y.begin(), targets.y.end());
+std::unique_ptr<Objective> make_pinball_loss(const Targets& targets, const Pinball& error) {
+    WeightedTargets original{error, {targets.y.begin(), targets.y.end()}, {}};
     for (std::size_t i = 0; i < targets.rows(); ++i) original.weights.push_back(targets.weight(i));
     const auto [low, high] = std::minmax_element(targets.y.begin(), targets.y.end());
     const double range = *high - *low;
@@ -341,7 +363,20 @@ std::unique_ptr<Objective> make_absolute_error(const Targets& targets) {
         throw std::invalid_argument(
             "y: expected targets whose absolute errors fit a 64-bit float, got a range of " +
             std::to_string(range));
-    return AbsoluteError::make(original, original);
+    return PinballLoss::make(original, original);
+}
+
+}  // namespace
+
+std::unique_ptr<Objective> make_absolute_error(const Targets& targets) {
+    return make_pinball_loss(targets, absolute_distance);
+}
+
+std::unique_ptr<Objective> make_quantile(const Targets& targets, double quantile) {
+    if (!(quantile > 0 && quantile < 1))
+        throw std::invalid_argument("quantile: expected a number between 0 and 1, got " +
+                                    std::to_string(quantile));
+    return make_pinball_loss(targets, pinball(quantile));
 }
 
 }  // namespace codt

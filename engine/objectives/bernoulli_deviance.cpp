@@ -1,5 +1,6 @@
-// Poisson deviance, for counts: 2 (sum of w y log(y / m)), where a leaf predicts its mean m. The cost tuple
-// of a sample is (w, w y, w y log y). The worked example of docs/objectives.md.
+// Bernoulli deviance, for shares from 0 to 1: 2 (sum of w (y log(y / m) + (1 - y) log((1 - y) / (1 - m)))),
+// where a leaf predicts its mean m. The cost tuple of a sample is (w, w y, w (y log y + (1 - y) log(1 - y))).
+// The worked example of docs/objectives.md.
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -12,35 +13,40 @@ namespace codt {
 
 namespace {
 
-double y_log_y(double y) {
-    return y > 0 ? y * std::log(y) : 0.0;
+template <class Real>
+Real x_log(Real x, Real y) {
+    return x > 0 ? x * std::log(y) : Real(0);
 }
 
-struct PoissonCost {
+struct BernoulliCost {
     std::vector<double> weights, y;
 
     std::size_t size() const { return 3; }
     void add(std::uint32_t row, double* c) const {
         c[0] += weights[row];
         c[1] += weights[row] * y[row];
-        c[2] += weights[row] * y_log_y(y[row]);
+        c[2] += weights[row] * (x_log(y[row], y[row]) + x_log(1 - y[row], 1 - y[row]));
     }
     // The loss of the best leaf: never negative, and never larger for a subset than for all samples.
     double loss(const double* c) const { return std::max(0.0, 2 * (c[2] - purity(c))); }
     // What a greedy split maximises, summed over its two sides.
-    double purity(const double* c) const { return c[1] > 0 ? c[1] * std::log(c[1] / c[0]) : 0.0; }
+    double purity(const double* c) const {
+        const double rest = c[0] - c[1];
+        return c[0] > 0 ? x_log(c[1], c[1] / c[0]) + x_log(rest, rest / c[0]) : 0.0;
+    }
 };
 
-class PoissonDeviance final : public CostTupleObjective<PoissonCost> {
+class BernoulliDeviance final : public CostTupleObjective<BernoulliCost> {
  public:
     using CostTupleObjective::CostTupleObjective;
 
-    // Sums of w y log y are much larger than the loss, and so are their rounding errors.
+    // Every term of a sum may be rounded, and no logarithm of a share counts more than the weight of its
+    // samples times the 37 digits (of base e) that a float has.
     double rounding() const override {
-        double sum = 0;
-        for (std::size_t i = 0; i < cost().y.size(); ++i)
-            sum += cost().weights[i] * cost().y[i] * (1 + std::abs(std::log(cost().y[i] + 1)));
-        return 16 * std::numeric_limits<double>::epsilon() * sum;
+        double weight = 0;
+        for (const double w : cost().weights) weight += w;
+        return 40 * std::numeric_limits<double>::epsilon() * static_cast<double>(cost().y.size() + 4) *
+               weight;
     }
 
     // Two passes in extended precision, independent of the tuples above.
@@ -49,7 +55,7 @@ class PoissonDeviance final : public CostTupleObjective<PoissonCost> {
         long double sum = 0;
         for (const std::uint32_t row : rows) {
             const long double y = cost().y[row];
-            sum += cost().weights[row] * ((y > 0 ? y * std::log(y / m) : 0.0L) - y + m);
+            sum += cost().weights[row] * (x_log(y, y / m) + x_log(1 - y, (1 - y) / (1 - m)));
         }
         return static_cast<double>(2 * sum);
     }
@@ -70,16 +76,16 @@ class PoissonDeviance final : public CostTupleObjective<PoissonCost> {
 
 }  // namespace
 
-std::unique_ptr<Objective> make_poisson_deviance(const Targets& targets) {
-    PoissonCost cost;
+std::unique_ptr<Objective> make_bernoulli_deviance(const Targets& targets) {
+    BernoulliCost cost;
     for (std::size_t i = 0; i < targets.rows(); ++i) {
-        if (!(targets.y[i] >= 0))
-            throw std::invalid_argument("y: expected counts of at least 0, got " +
+        if (!(targets.y[i] >= 0 && targets.y[i] <= 1))
+            throw std::invalid_argument("y: expected shares from 0 to 1, got " +
                                         std::to_string(targets.y[i]));
         cost.y.push_back(targets.y[i]);
         cost.weights.push_back(targets.weight(i));
     }
-    return std::make_unique<PoissonDeviance>(std::move(cost));
+    return std::make_unique<BernoulliDeviance>(std::move(cost));
 }
 
 }  // namespace codt

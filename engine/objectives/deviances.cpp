@@ -1,0 +1,180 @@
+// Deviances of rates: a leaf predicts its mean m, and loses the sum of 2 w d(y, m), with
+//
+//     poisson    d(y, m) = y log(y / m) - y + m                          y >= 0
+//     gamma      d(y, m) = y / m - 1 - log(y / m)                        y > 0
+//     tweedie    d(y, m) = (m^a + a m^(a-1) (y - m) - y^a) / (a (1 - a))     y >= 0, a = 2 - power, 0 < a < 1
+//
+// They are Bregman divergences: with any origin o, W the sum of the weights and m the mean,
+//
+//     sum of w d(y, m) = sum of w d(y, o) - W d(m, o),
+//
+// so that the cost tuple of a sample is (w, w y, w d(y, o)). With the mean of all targets as origin no term
+// is larger than the loss of a single leaf.
+//
+// Exactness. All three sums are exact, as whole numbers in one part or two (whole_units.hpp). What remains is
+// the rounding of the formula above: a few times eps of the sum of w d(y, o), which is at most a known
+// multiple of eps of the loss of a single leaf (`rounding`). That is too much where targets are far apart, a
+// rate of 1e12 beside rates of 0 to 3. Then `within` takes other tuples (deviance_costs.hpp), for which
+// targets that no good tree has in one leaf are measured from different origins.
+//
+// Similarity bounds: a sample raises the loss of a leaf by what a leaf with two targets loses, its own and
+// the leaf's mean with the leaf's weight. That grows with the weight, and with the distance between the two,
+// so that no leaf of other samples of a subset is worse than one with all their weight at an end of the range
+// of the targets.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "objectives/cost_tuple.hpp"
+#include "objectives/deviance_costs.hpp"
+#include "objectives/deviance_families.hpp"
+#include "objectives/range.hpp"
+#include "objectives/targets.hpp"
+
+namespace codt {
+
+namespace {
+
+template <class Family, class Cost>
+class Deviance final : public CostTupleObjective<Cost> {
+    using Base = CostTupleObjective<Cost>;
+    using Base::cost;
+
+ public:
+    // `given` is what everything reported is computed from.
+    Deviance(Cost made, double unit, Rates given)
+        : Base(std::move(made)), unit_(unit), given_(std::move(given)) {
+        std::vector<double> total(cost().size(), 0.0);
+        for (std::uint32_t row = 0; row < given_.y.size(); ++row) cost().add(row, total.data());
+        whole_loss_ = cost().loss(total.data());
+        rounding_ = cost().family.amplification() * Cost::precision * cost().divergences(total.data());
+        distortion_ = cost().distortion();
+    }
+
+    std::unique_ptr<Objective> within(double ceiling) const override {
+        using Clustered = ClusteredDeviance<Family>;
+        Clustered other(cost().family, cost().rates, ceiling / unit_);
+        if constexpr (std::is_same_v<Cost, Clustered>)
+            if (other.clusters.size() == cost().clusters.size() && !(other.ceiling < whole_loss_))
+                return nullptr;
+        return std::make_unique<Deviance<Family, Clustered>>(std::move(other), unit_, given_);
+    }
+
+    void worst_costs(const Subset& subset, std::vector<double>& worst) const override {
+        const Rates& rates = cost().rates;
+        const Range range = range_of(subset, rates.y);
+        double weight = 0;
+        for (const std::uint32_t row : subset.samples()) weight += rates.weights[row];
+        const double most = this->leaf_loss(subset) + rounding_;
+        fill_by_sample(subset, worst, [&](std::uint32_t row) {
+            const double y = rates.y[row], w = rates.weights[row];
+            const double others = weight * (1 + 1e-9);
+            const double own = std::max(of_two(w, y, others, range.low), of_two(w, y, others, range.high));
+            return std::min(most, own * (1 + 1e-9));
+        });
+    }
+
+    double unit() const override { return unit_; }
+    double rounding() const override { return rounding_; }
+    double distortion() const override { return distortion_; }
+
+    // Two passes in extended precision, independent of the tuples above.
+    double reported_loss(std::span<const std::uint32_t> rows, const std::vector<double>&) const override {
+        const auto [least, offset] = mean(rows);
+        const long double m = least + offset;
+        if (!(m > 0)) return 0;
+        long double sum = 0;
+        for (const std::uint32_t row : rows) {
+            const long double y = given_.y[row];
+            sum += given_.weights[row] * cost().family.divergence(y, (y - least) - offset, m);
+        }
+        return static_cast<double>(2 * sum);
+    }
+    std::vector<double> reported_value(std::span<const std::uint32_t> rows) const override {
+        const auto [least, offset] = mean(rows);
+        return {static_cast<double>(least + offset)};
+    }
+
+ private:
+    double of_two(double w, double y, double other_weight, double other) const {
+        return loss_of_two(cost().family, w, y, other_weight, other);
+    }
+
+    // The smallest target, and how far the mean is from it: nothing, if all are equal. No digits are lost,
+    // since all distances are positive.
+    std::pair<long double, long double> mean(std::span<const std::uint32_t> rows) const {
+        long double least = given_.y[rows[0]];
+        for (const std::uint32_t row : rows) least = std::min<long double>(least, given_.y[row]);
+        long double weight = 0, sum = 0;
+        for (const std::uint32_t row : rows) {
+            weight += given_.weights[row];
+            sum += given_.weights[row] * (given_.y[row] - least);
+        }
+        return {least, sum / weight};
+    }
+
+    double unit_;
+    Rates given_;
+    double whole_loss_ = 0, rounding_ = 0, distortion_ = 0;
+};
+
+int exponent_of(double number) {
+    int exponent = 0;
+    std::frexp(number, &exponent);
+    return exponent;
+}
+
+template <class Family>
+std::unique_ptr<Objective> make_deviance(const Targets& targets, const Family& family) {
+    Rates given;
+    double weight = 0, sum = 0;
+    for (std::size_t i = 0; i < targets.rows(); ++i) {
+        const double y = targets.y[i];
+        if (!(Family::takes_zero ? y >= 0 : y > 0))
+            throw std::invalid_argument("y: expected numbers " +
+                                        std::string(Family::takes_zero ? "of at least 0" : "above 0") +
+                                        ", got " + std::to_string(y));
+        given.y.push_back(y);
+        given.weights.push_back(targets.weight(i));
+        weight += targets.weight(i);
+    }
+    for (std::size_t i = 0; i < targets.rows(); ++i) sum += targets.weight(i) / weight * targets.y[i];
+    if (!std::isfinite(weight) || !std::isfinite(sum))
+        throw std::invalid_argument("y: expected targets and weights whose sums fit a 64-bit float");
+
+    // The mean of the targets and that of the weights are near 1.
+    const int of_y = sum > 0 ? exponent_of(sum) : 0;
+    const int of_weights = exponent_of(weight / static_cast<double>(targets.rows()));
+    Rates scaled;
+    for (std::size_t i = 0; i < targets.rows(); ++i) {
+        scaled.y.push_back(std::ldexp(given.y[i], -of_y));
+        scaled.weights.push_back(std::ldexp(given.weights[i], -of_weights));
+    }
+    const double unit = 2 * std::ldexp(1.0, of_weights) * std::exp2(of_y * family.degree());
+    using Plain = PlainDeviance<Family>;
+    return std::make_unique<Deviance<Family, Plain>>(Plain(family, std::move(scaled)), unit,
+                                                     std::move(given));
+}
+
+}  // namespace
+
+std::unique_ptr<Objective> make_poisson_deviance(const Targets& targets) {
+    return make_deviance(targets, Poisson{});
+}
+
+std::unique_ptr<Objective> make_gamma_deviance(const Targets& targets) {
+    return make_deviance(targets, Gamma{});
+}
+
+std::unique_ptr<Objective> make_tweedie_deviance(const Targets& targets, double power) {
+    if (!(power > 1 && power < 2))
+        throw std::invalid_argument("power: expected a number between 1 and 2, got " + std::to_string(power));
+    return make_deviance(targets, Tweedie{2 - power});
+}
+
+}  // namespace codt

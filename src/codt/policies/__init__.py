@@ -1,0 +1,1 @@
+"""Rewards of actions that were not taken, estimated from observations."""

@@ -1,0 +1,125 @@
+"""Doubly robust scores: what every action would have brought for every sample, estimated from the actions taken."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils.validation import check_array, column_or_1d
+
+Floats = NDArray[np.float64]
+
+#: Shares of an action below this are taken for this, so that no single outcome decides everything.
+LEAST_PROPENSITY = 0.01
+
+
+def doubly_robust_scores(
+    X: ArrayLike,
+    action: ArrayLike,
+    outcome: ArrayLike,
+    *,
+    outcome_model: Any = None,
+    propensity_model: Any = None,
+    propensity: ArrayLike | None = None,
+    cv: Any = 5,
+    random_state: int | np.random.RandomState | None = None,
+) -> Floats:
+    """Estimate the reward of every action for every sample from one observed action and outcome each.
+
+    The score of an action a for a sample is ``m_a(x)``, what a model expects of it, and for the action that was taken
+    also ``(outcome - m_a(x)) / e_a(x)``, by how much the model was wrong, divided by the probability of that action.
+    Its mean is right if either the outcomes or the probabilities are modelled right. All models are fitted to other
+    samples than those that they are used for (cross-fitting).
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The samples.
+    action : array-like of shape (n_samples,)
+        The action that was taken for each sample: numbers or texts.
+    outcome : array-like of shape (n_samples,)
+        What it brought; more is better.
+    outcome_model : scikit-learn regressor, optional
+        Fitted for every action to the samples for which it was taken. A random forest by default.
+    propensity_model : scikit-learn classifier, optional
+        Predicts the probabilities of the actions. A random forest by default.
+    propensity : array-like of shape (n_samples, n_actions), optional
+        The probabilities of the actions where they are known, as in a randomised experiment; instead of a model.
+    cv : int or cross-validation generator, default=5
+        The number of folds, stratified by action; or a splitter of scikit-learn.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the folds and the default models.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_samples, n_actions)
+        The columns are the actions in ascending order, ``numpy.unique(action)``. Probabilities below 0.01 are taken
+        for 0.01.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LinearRegression
+    >>> rng = np.random.default_rng(0)
+    >>> X, action = rng.normal(size=(400, 1)), rng.integers(0, 2, 400)
+    >>> outcome = np.where(action == 1, X[:, 0], 0.0)
+    >>> scores = doubly_robust_scores(
+    ...     X, action, outcome, outcome_model=LinearRegression(), propensity=np.full((400, 2), 0.5), random_state=0
+    ... )
+    >>> np.abs(scores - np.column_stack([np.zeros(400), X])).max() < 1e-9
+    np.True_
+    """
+    samples = check_array(X)
+    taken, outcomes = column_or_1d(action), check_array(outcome, ensure_2d=False, dtype=np.float64)
+    if outcomes.ndim != 1 or not len(samples) == len(taken) == len(outcomes):
+        raise ValueError(
+            f"X, action and outcome have {len(samples)}, {len(taken)} and {len(outcomes)} rows; expected one outcome"
+            " and one action for every sample."
+        )
+    actions, codes = np.unique(taken, return_inverse=True)
+    if len(actions) < 2:
+        raise ValueError(f"action holds only {actions[0]!r}; expected at least two actions.")
+    known = None if propensity is None else _known_propensity(propensity, len(samples), len(actions))
+    folds = StratifiedKFold(cv, shuffle=True, random_state=random_state) if isinstance(cv, int) else cv
+    expected = np.full((len(samples), len(actions)), np.nan)
+    shares = np.full((len(samples), len(actions)), np.nan) if known is None else known
+    for train, test in folds.split(samples, codes):
+        missing = np.setdiff1d(np.arange(len(actions)), codes[train])
+        if len(missing):
+            raise ValueError(f"no sample of a fold has the action {actions[missing[0]]!r}; expected fewer folds.")
+        for code in range(len(actions)):
+            rows = train[codes[train] == code]
+            model = _outcome_model(outcome_model, random_state).fit(samples[rows], outcomes[rows])
+            expected[test, code] = model.predict(samples[test])
+        if known is None:
+            model = _propensity_model(propensity_model, random_state).fit(samples[train], codes[train])
+            shares[test] = model.predict_proba(samples[test])
+    if np.isnan(expected).any():
+        raise ValueError(f"cv={cv!r}: expected every sample in the test part of a fold.")
+    own = np.arange(len(samples)), codes
+    expected[own] += (outcomes - expected[own]) / np.maximum(shares[own], LEAST_PROPENSITY)
+    return expected
+
+
+def _known_propensity(given: ArrayLike, n_samples: int, n_actions: int) -> Floats:
+    shares: Floats = check_array(given, dtype=np.float64)
+    if shares.shape != (n_samples, n_actions):
+        raise ValueError(f"propensity has shape {shares.shape}; expected {(n_samples, n_actions)}.")
+    if (shares < 0).any() or not np.allclose(shares.sum(axis=1), 1.0):
+        raise ValueError("propensity: expected probabilities of at least 0 that add up to 1 for every sample.")
+    return shares
+
+
+def _outcome_model(given: Any, random_state: Any) -> Any:
+    from sklearn.ensemble import RandomForestRegressor  # noqa: PLC0415 - slow to import
+
+    return RandomForestRegressor(min_samples_leaf=5, random_state=random_state) if given is None else clone(given)
+
+
+def _propensity_model(given: Any, random_state: Any) -> Any:
+    from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415 - slow to import
+
+    return RandomForestClassifier(min_samples_leaf=5, random_state=random_state) if given is None else clone(given)

@@ -1,0 +1,76 @@
+"""Targets of survival: whether and when there was an event, and whether risks are in that order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codt.input_checks.arrays import Floats
+
+
+def events_and_times(y: Any) -> tuple[NDArray[np.bool_], Floats]:
+    """Return whether and when there was an event, from a structured array or a data frame with two columns.
+
+    Examples
+    --------
+    >>> events_and_times(np.array([(True, 2.0), (False, 3.0)], dtype="?,f8"))
+    (array([ True, False]), array([2., 3.]))
+    """
+    names = getattr(getattr(y, "dtype", None), "names", None)
+    columns: Any
+    if names is not None:
+        columns = [y[name] for name in names]
+    elif hasattr(y, "columns"):
+        columns = [np.asarray(y[name]) for name in y.columns]
+    else:
+        columns = []
+    if len(columns) != 2:
+        raise ValueError("y: expected a structured array or a data frame with two columns, event and time.")
+    given, time = np.asarray(columns[0]), numbers(columns[1], "y: expected numbers as times in the second column.")
+    if not np.isin(given, [0, 1]).all():
+        raise ValueError("y: expected events of True and False (or 1 and 0) in the first column.")
+    event = given.astype(bool)
+    if not (np.isfinite(time) & (time >= 0)).all():
+        raise ValueError("y: expected finite times of at least 0 in the second column.")
+    if not event.any():
+        raise ValueError("y holds no event; expected at least one.")
+    return event, time
+
+
+def numbers(given: Any, otherwise: str) -> Floats:
+    """Return a vector of numbers; if it is none, raise an error with these words.
+
+    Examples
+    --------
+    >>> numbers("now", "times: expected finite numbers.")
+    Traceback (most recent call last):
+        ...
+    ValueError: times: expected finite numbers.
+    """
+    try:
+        found = np.asarray(given, dtype=np.float64)
+    except (ValueError, TypeError):
+        raise ValueError(otherwise) from None
+    if found.ndim != 1:
+        raise ValueError(otherwise)
+    return found
+
+
+def concordance(event: NDArray[np.bool_], time: Floats, risk: Floats) -> float:
+    """Return Harrell's concordance index; equal risks count half.
+
+    Examples
+    --------
+    >>> concordance(np.array([True, True, False]), np.array([1.0, 2.0, 3.0]), np.array([3.0, 1.0, 1.0]))
+    0.8333333333333334
+    """
+    right = pairs = 0.0
+    for i in np.flatnonzero(event):
+        later = (time > time[i]) | ((time == time[i]) & ~event)
+        pairs += np.count_nonzero(later)
+        right += np.count_nonzero(risk[later] < risk[i]) + np.count_nonzero(risk[later] == risk[i]) / 2
+    if not pairs:
+        raise ValueError("y holds no comparable pairs; expected an event before another sample's time.")
+    return float(right / pairs)

@@ -1,0 +1,271 @@
+"""Policy trees: an action for every sample, with the highest total reward."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.utils import column_or_1d
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.multiclass import check_classification_targets
+
+import codt
+from codt import OptimalPolicyTree, OptimalTreeClassifier, doubly_robust_scores, from_json, verify
+from codt.explain.page import explanation_page
+from tests.support.exact_trees import ExactTrees, as_decimal, random_search, rules_of
+from tests.support.instances import random_features, scaled
+from tests.support.pages import data_of
+
+mpl.use("Agg")
+
+
+def exact_leaf(rewards: Any, weights: Any) -> Any:
+    """The regret of the best action, in fractions."""
+    exact = [[Fraction(float(r)) for r in row] for row in rewards]
+    counted = [Fraction(float(w)) for w in weights]
+
+    def leaf(rows: Sequence[int]) -> Decimal:
+        actions = range(len(exact[0]))
+        regrets = [sum((counted[i] * (max(exact[i]) - exact[i][a]) for i in rows), Fraction(0)) for a in actions]
+        return as_decimal(min(regrets))
+
+    return leaf
+
+
+def trial(n: int, seed: int = 0) -> tuple[Any, Any, Any, Any]:
+    """A randomised trial: samples, actions, outcomes, and what every action would have brought."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    rewards = np.column_stack([np.zeros(n), np.where(X[:, 0] > 0, 1.0, -1.0), np.where(X[:, 1] > 0.5, 2.0, -1.0)])
+    action = rng.integers(0, 3, n)
+    return X, action, rewards[np.arange(n), action] + 0.3 * rng.normal(size=n), rewards
+
+
+def test_the_optimum_is_that_of_all_trees_in_fractions() -> None:
+    rng = np.random.default_rng(121)
+    for _ in range(scaled(150)):
+        n, a = int(rng.integers(2, 11)), int(rng.integers(2, 5))
+        X = random_features(rng, n, int(rng.integers(1, 4)))
+        kinds = [rng.integers(-3, 4, (n, a)), rng.normal(size=(n, a)), rng.integers(0, 2, (n, a)) * 0.1 - 7]
+        rewards = np.asarray(kinds[rng.integers(3)], dtype=np.float64)
+        rewards[0, :2] = [2.0, -2.0]
+        weights = [None, rng.integers(1, 4, n).astype(np.float64), rng.random(n) + 0.1][rng.integers(3)]
+        given = np.ones(n) if weights is None else weights
+        trees = ExactTrees(X, given, exact_leaf(rewards, given))
+        options = random_search(rng, n, float(trees.loss(tuple(range(n)))))
+        model = OptimalPolicyTree(**options).fit(X, rewards, weights)
+        rules = rules_of(options, model.penalty_, given, weighted=weights is not None and (given != 1).any())
+        trees.check(model, rules, scale=trees.loss(tuple(range(n))))
+        certificate = verify(model, X, rewards, weights)
+        assert certificate.ok, str(certificate)
+        best = np.average(rewards.max(axis=1), weights=given)
+        assert model.value(X, rewards, weights) == pytest.approx(best - model.loss_ / given.sum())
+
+
+def test_no_split_of_the_samples_is_better() -> None:
+    X, _, _, rewards = trial(60)
+    model = OptimalPolicyTree(max_depth=1).fit(X, rewards)
+    values = [
+        np.where(X[:, f] <= t, rewards[:, a], rewards[:, b]).mean()
+        for f, a, b in itertools.product(range(3), range(3), range(3))
+        for t in X[:, f]
+    ]
+    assert model.value(X, rewards) == pytest.approx(max(values))
+    assert model.score(X, rewards) == model.value(X, rewards)
+
+
+def test_an_action_that_is_best_for_no_sample_can_be_best_for_all() -> None:
+    X, rewards = [[1.0], [1.0]], [[3, 0, 2], [0, 3, 2]]
+    model = OptimalPolicyTree(max_depth=2).fit(X, rewards, actions=["left", "right", "middle"])
+    assert model.predict(X).tolist() == ["middle", "middle"]
+    assert (model.loss_, model.value(X, rewards)) == (2.0, 2.0)
+
+
+def test_files_pictures_and_pages() -> None:
+    X, _, _, rewards = trial(80)
+    frame = pd.DataFrame(rewards, columns=["nothing", "drug", "surgery"])
+    model = OptimalPolicyTree(max_depth=2).fit(pd.DataFrame(X, columns=["a", "b", "c"]), frame)
+    assert model.classes_.tolist() == ["nothing", "drug", "surgery"]
+    again = from_json(model.to_json())
+    assert type(again) is OptimalPolicyTree
+    assert (again.tree_, again.classes_.tolist()) == (model.tree_, model.classes_.tolist())
+    assert verify(again, pd.DataFrame(X, columns=["a", "b", "c"]), frame, enumerate_trees=False).ok
+    assert f"{model.loss_:.6g} regret</b>" in model._repr_html_()
+    assert "surgery" in codt.tree_svg(model)
+    assert codt.plot_tree(model) is not None
+    assert "surgery" in model.to_sql()
+    space: dict[str, Any] = {}
+    exec(model.to_python(), space)
+    assert [space["predict"](row) for row in X.tolist()] == model.predict(X_frame(X)).tolist()
+    assert "regret" in explanation_page(model, X_frame(X), frame)
+    assert clone(model).get_params() == model.get_params()
+    broken = json.loads(model.to_json()) | {"objective": "cost-sensitive"}
+    with pytest.raises(ValueError, match="ascending order"):
+        from_json(json.dumps(broken))
+
+
+def test_actions_in_another_order_are_refused() -> None:
+    X, _, _, rewards = trial(40)
+    frame = pd.DataFrame(rewards, columns=["nothing", "drug", "surgery"])
+    model = OptimalPolicyTree(max_depth=1).fit(X, frame)
+    turned = frame[["drug", "surgery", "nothing"]]
+    match = r"rewards has the columns \['drug', .*; expected \['nothing', 'drug', 'surgery'\], in this order"
+    for use in (model.value, model.score, model.to_html, lambda X, y: verify(model, X, y)):
+        with pytest.raises(ValueError, match=match):
+            use(X, turned)
+    assert model.value(X, frame.set_axis(["a", "b", "c"], axis=1)) == model.value(X, rewards)
+
+
+def test_the_page_counts_best_actions() -> None:
+    X, _, _, rewards = trial(80)
+    model = OptimalPolicyTree(max_depth=1).fit(X, rewards, actions=["nothing", "drug", "surgery"])
+    page = model.to_html(X, rewards, holdout=trial(50, 1)[::3], target_name="treatment")
+    assert "<title>Policy of treatment" in page
+    for fit, (samples, given) in zip(data_of(page)["fits"], ((X, rewards), trial(50, 1)[::3]), strict=True):
+        chosen = model.predict(samples)
+        share = (chosen == model.classes_[given.argmax(axis=1)]).mean()
+        assert fit["scores"][1][:2] == ["samples with their best action", f"{share:.2%}"]
+        regret = (given.max(axis=1) - given[np.arange(len(given)), model.tree_.label[model.apply(samples)]]).sum()
+        assert fit["scores"][0][:2] == ["regret of the actions", f"{regret:.6g}"]
+
+
+def test_a_path_is_that_of_separate_fits() -> None:
+    X, _, _, rewards = trial(60)
+    frame = pd.DataFrame(rewards, columns=["nothing", "drug", "surgery"])
+    path = codt.optimal_path(OptimalPolicyTree(max_depth=2).fit(X[:20], rewards[:20]), X, frame)
+    assert len(path) > 2
+    for point in path:
+        alone = OptimalPolicyTree(max_depth=2, complexity_cost=point.complexity_cost).fit(X, frame)
+        assert point.estimator.objective_ == pytest.approx(alone.objective_)
+        assert point.estimator.classes_.tolist() == ["nothing", "drug", "surgery"]
+        assert verify(point.estimator, X, frame).ok
+
+
+class FromLabels(OptimalPolicyTree):
+    """Takes labels as the actions that bring 1, for scikit-learn's checks."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None")
+        labels = column_or_1d(y, warn=True)
+        check_classification_targets(labels)
+        actions, codes = np.unique(labels, return_inverse=True)
+        return super().fit(X, np.eye(len(actions))[codes], sample_weight, actions=actions.tolist())
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        return super().score(X, np.equal.outer(np.asarray(y), self.classes_), sample_weight)
+
+
+@parametrize_with_checks([FromLabels(max_depth=2)])
+def test_scikit_learns_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def X_frame(X: Any) -> Any:  # noqa: N802
+    """The samples with names."""
+    return pd.DataFrame(X, columns=["a", "b", "c"])
+
+
+def test_it_is_cost_sensitive_classification() -> None:
+    X, _, _, rewards = trial(100)
+    model = OptimalPolicyTree(max_depth=2).fit(X, rewards)
+    costs = rewards.max(axis=1, keepdims=True) - rewards
+    other = OptimalTreeClassifier(max_depth=2).fit(X, rewards.argmax(axis=1), sample_costs=costs)
+    assert (model.loss_, model.tree_.feature.tolist()) == (other.loss_, other.tree_.feature.tolist())
+
+
+def test_cross_validation_is_by_value() -> None:
+    X, _, _, rewards = trial(120)
+    model = OptimalPolicyTree(max_depth=2)
+    values = cross_val_score(model, X, rewards, cv=3)
+    for value, (train, test) in zip(values, KFold(3).split(X), strict=True):
+        assert value == pytest.approx(clone(model).fit(X[train], rewards[train]).value(X[test], rewards[test]))
+    chosen = GridSearchCV(model, {"max_depth": [0, 2]}, cv=3).fit(X, rewards)
+    assert chosen.best_params_ == {"max_depth": 2}
+
+
+def test_scores_from_observations_find_nearly_the_best_policy() -> None:
+    X, action, outcome, rewards = trial(900, 1)
+    scores = doubly_robust_scores(
+        X,
+        np.array(["none", "one", "two"])[action],
+        outcome,
+        outcome_model=LinearRegression(),
+        propensity_model=LogisticRegression(),
+        random_state=0,
+    )
+    assert scores.shape == rewards.shape
+    assert scores.mean(axis=0) == pytest.approx(rewards.mean(axis=0), abs=0.15)
+    model = OptimalPolicyTree(max_depth=2).fit(X, scores)
+    unseen, _, _, truth = trial(900, 2)
+    assert model.value(unseen, truth) > 0.85 * truth.max(axis=1).mean()
+    forests = doubly_robust_scores(X[:200], action[:200], outcome[:200], cv=2, random_state=0)
+    again = doubly_robust_scores(X[:200], action[:200], outcome[:200], cv=2, random_state=0)
+    assert (forests == again).all()
+
+
+def test_scores_are_the_formula() -> None:
+    X, action, outcome, _ = trial(90, 3)
+    shares = np.tile([0.2, 0.3, 0.5], (90, 1))
+    folds = KFold(3)
+    found = doubly_robust_scores(X, action, outcome, outcome_model=LinearRegression(), propensity=shares, cv=folds)
+    for train, test in folds.split(X):
+        for a in range(3):
+            rows = train[action[train] == a]
+            expected = LinearRegression().fit(X[rows], outcome[rows]).predict(X[test])
+            taken = action[test] == a
+            expected[taken] += (outcome[test][taken] - expected[taken]) / shares[test][taken, a]
+            assert found[test, a] == pytest.approx(expected)
+
+
+def test_the_guide_runs() -> None:
+    guide = (Path(__file__).parent.parent / "docs" / "policies.md").read_text(encoding="utf-8")
+    exec("\n".join(re.findall(r"^```python\n(.*?)^```", guide, re.MULTILINE | re.DOTALL)), {})
+
+
+def test_bad_uses_are_named() -> None:
+    X = [[1.0], [2.0]]
+    model = OptimalPolicyTree(max_depth=1)
+    with pytest.raises(ValueError, match="rewards are the same for all actions"):
+        model.fit(X, [[1, 1], [2, 2]])
+    with pytest.raises(ValueError, match=r"rewards has shape \(2,\); expected a row for every sample and a column"):
+        model.fit(X, [1, 2])
+    with pytest.raises(ValueError, match="actions names 3 actions; expected 2"):
+        model.fit(X, [[1, 2], [2, 1]], actions=list("abc"))
+    for actions in ("ab", 5):
+        with pytest.raises(TypeError, match=f"actions={actions!r}: expected a list of different numbers or texts"):
+            model.fit(X, [[1, 2], [2, 1]], actions=actions)
+    with pytest.raises(ValueError, match=r"actions=\['a', 'a'\]: expected different numbers or texts"):
+        model.fit(X, [[1, 2], [2, 1]], actions=["a", "a"])
+    with pytest.raises(ValueError, match="rewards"):
+        model.fit(X, [[1, np.nan], [2, 1]])
+    with pytest.raises(ValueError, match="rewards are too far apart"):
+        model.fit(X, [[1.7e308, -1.7e308], [2, 1]])
+    model.fit(X, [[1, 2], [2, 1]])
+    with pytest.raises(ValueError, match=r"rewards has shape \(2, 3\); expected 2 columns"):
+        model.value(X, np.zeros((2, 3)))
+    with pytest.raises(ValueError, match="sample_weight is zero for all samples"):
+        model.value(X, [[1, 2], [2, 1]], [0, 0])
+    with pytest.raises(ValueError, match="rewards has 1 rows; expected 2"):
+        model.value(X, [[1, 2]])
+    with pytest.raises(ValueError, match="criterion='regret' needs sample_costs"):
+        codt.Search(X, [0, 1], task="classification", criterion="regret")
+    with pytest.raises(ValueError, match="propensity has shape"):
+        doubly_robust_scores(X, [0, 1], [1.0, 2.0], propensity=[[1.0], [1.0]])
+    with pytest.raises(ValueError, match="at least two actions"):
+        doubly_robust_scores(X, [1, 1], [1.0, 2.0])
+    with pytest.raises(ValueError, match="2, 2 and 3 rows"):
+        doubly_robust_scores(X, [0, 1], [1.0, 2.0, 3.0])
