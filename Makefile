@@ -8,7 +8,7 @@ SOURCES := $(shell find src engine -type f -not -path '*/__pycache__/*') CMakeLi
 BUILD_REQUIRES := "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 PIP_INSTALL = bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test fuzz fuzz-sanitize mutants lint format sanitize bench bench-anytime bench-kernels bench-weights docs figures wheel clean
+.PHONY: demo test fuzz fuzz-sanitize mutants lint format sanitize bench bench-anytime bench-kernels bench-weights bench-missing docs figures wheel clean
 
 demo: .venv/.installed
 	.venv/bin/python -m codt.demo
@@ -79,6 +79,9 @@ bench-kernels: .venv/.bench
 
 bench-weights: .venv/.bench
 	.venv/bin/python -m benchmarks.weights $(ARGS)
+
+bench-missing: .venv/.bench
+	.venv/bin/python -m benchmarks.missing $(ARGS)
 
 # The site, in build/docs/index.html; a warning is an error.
 docs: .venv/.docs

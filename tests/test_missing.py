@@ -13,7 +13,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from codt import OptimalTreeClassifier, OptimalTreeRegressor, Search, Tree, from_json, from_sklearn, strategies, verify
+from codt import (
+    OptimalTreeClassifier,
+    OptimalTreeRegressor,
+    Search,
+    Tree,
+    _core,
+    from_json,
+    from_sklearn,
+    strategies,
+    verify,
+)
 from codt.options.options import TERMINALS, TIES
 from tests.support.documents import of_version
 from tests.support.instances import TASKS, scaled
@@ -155,6 +165,23 @@ def test_whatever_stands_for_missing_is_missing() -> None:
         OptimalTreeClassifier().fit([[1.0], [math.inf]], [0, 1])
     with pytest.raises(ValueError, match="NaN"):
         OptimalTreeRegressor().fit([[1.0], [2.0]], [0.0, NAN])
+
+
+def test_all_kernels_find_the_same_with_missing_values() -> None:
+    # "scalar" tries one split after the other; the others take both orders of a feature in one pass.
+    rng = np.random.default_rng(5)
+    for _ in range(scaled(60)):
+        n, classes = int(rng.choice([20, 70, 300])), int(rng.choice([2, 2, 3]))
+        X = rng.integers(0, int(rng.choice([2, 30, 1000])), (n, int(rng.integers(1, 4)))).astype(np.float64)
+        X[rng.random(X.shape) < rng.choice([0.05, 0.3, 0.7])] = NAN
+        y = rng.integers(0, classes, n) | (np.nan_to_num(X[:, 0], nan=1.0) > 0.5)
+        weights = [None, rng.integers(1, 5, n), rng.random(n) + 0.1][int(rng.integers(3))]
+        depth, found = int(rng.integers(1, 4)), []
+        for kernel in _core.kernels():
+            search = Search(X, y, task="classification", max_depth=depth, sample_weight=weights, kernel=kernel)
+            search.run()
+            found.append(search.bounds.upper)
+        assert np.ptp(found) <= 1e-9 * found[0], (n, depth, found)
 
 
 def test_a_column_that_is_all_missing_is_a_constant() -> None:

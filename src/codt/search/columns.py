@@ -77,8 +77,16 @@ class Columns:
         self.samples = samples
         self.kinds = None if kinds is None else tuple(kinds)
         self.subsets = subsets
-        self.missing: list[bool] = np.atleast_1d(np.isnan(samples).any(axis=0)).tolist()
+        # The least value is NaN if any is; this takes no memory.
+        some_missing = bool(np.isnan(samples.min()))
+        #: Whether all are numbers, and none is missing: then the engine gets the samples as they are.
+        self.plain = self.kinds is None and not some_missing
         self.columns: list[Column] = []
+        #: What the engine gets.
+        self.matrix = samples
+        if self.plain:
+            return
+        self.missing = [some_missing and bool(np.isnan(samples[:, f]).any()) for f in range(samples.shape[1])]
         for feature in range(samples.shape[1]):
             kind = kind_of(kinds, feature)
             if is_set(kind):
@@ -86,17 +94,13 @@ class Columns:
             else:
                 sides = (RIGHT, LEFT) if self.missing[feature] else (UNSEEN,)
                 self.columns += [Column(feature, side) for side in sides]
-        #: What the engine gets.
-        self.matrix = self._matrix()
-
-    @property
-    def as_given(self) -> bool:
-        """Whether the engine gets the samples as they are."""
-        return self.matrix is self.samples
+        self.matrix = np.empty((len(samples), len(self.columns)))
+        for place, column in enumerate(self.columns):
+            self.matrix[:, place] = self.values(column, samples[:, column.feature])
 
     def feature(self, column: int) -> int:
         """Return the feature that a column holds."""
-        return self.columns[column].feature
+        return column if self.plain else self.columns[column].feature
 
     def columns_of(self, feature: int) -> list[int]:
         """Return the columns that hold a feature."""
@@ -122,14 +126,6 @@ class Columns:
         else:
             orders = [[[present[i] for i in group] for group in chain] for chain in symmetric_chains(len(present) - 1)]
         return [Column(feature, ranks=_ranks(order, count)) for order in orders]
-
-    def _matrix(self) -> Floats:
-        if all(column.missing == UNSEEN and column.ranks is None for column in self.columns):
-            return self.samples
-        matrix = np.empty((len(self.samples), len(self.columns)))
-        for place, column in enumerate(self.columns):
-            matrix[:, place] = self.values(column, self.samples[:, column.feature])
-        return matrix
 
     def values(self, column: Column, values: Floats) -> Floats:
         """Return what a column holds for some values of its feature."""

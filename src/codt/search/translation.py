@@ -22,7 +22,7 @@ def in_features(columns: Columns, arrays: dict[str, Any]) -> dict[str, Any]:
     Where the training samples of a node leave open to which side a value goes, the larger side takes it: missing
     values, if the feature has some elsewhere, and categories, if tests name several.
     """
-    if columns.as_given and columns.kinds is None:
+    if columns.plain:
         return arrays
     return _InFeatures(columns, arrays).arrays()
 
@@ -32,7 +32,7 @@ def in_columns(columns: Columns, tree: Tree) -> tuple[list[Any], ...]:
 
     Below a test that is none of this table's, such as one of several categories where tests name one, the tree ends.
     """
-    if columns.as_given:
+    if columns.plain:
         return tuple(getattr(tree, name).tolist() for name in ("feature", "threshold", "left", "right"))
     offer = _InColumns(columns, tree)
     offer.add(0, np.arange(len(columns.samples)))
