@@ -49,6 +49,8 @@ def make_estimator(task: Task, options: dict[str, Any], y: pd.Series[Any], **fix
                 f"{task} does not have it.", param_hint=option.flag or f"--{option.name.replace('_', '-')}"
             )
     own = {name: value for name, value in options.items() if name in known}
+    if own["criterion"] is None:  # that of the task
+        del own["criterion"]
     if "class_weight" in own:
         own["class_weight"] = labels_of(own["class_weight"], y.unique())
     return make(**own, **fixed)

@@ -15,8 +15,20 @@ from codt.command_line.option_texts import class_weights, cost_matrix, number
 from codt.estimators.classifier import CLASS_OPTIONS
 from codt.estimators.regressor import CRITERION_OPTIONS
 from codt.options.options import METHOD_OPTIONS, RUN_OPTIONS, Option, estimator_options
+from codt.problem.objectives import CRITERIA
 
-OPTIONS = tuple(option for option in estimator_options(*CLASS_OPTIONS, *CRITERION_OPTIONS) if option.flag is not None)
+# One flag for both tasks, whose criteria differ.
+_CRITERION = Option(
+    "criterion",
+    None,
+    (str, None),
+    "str",
+    "What is minimised. "
+    + " ".join(f"In {task}: {', '.join(known)}." for task, known in CRITERIA.items())
+    + " The first by default.",
+)
+_OWN = [option for option in (*CLASS_OPTIONS, *CRITERION_OPTIONS) if option.name != "criterion"]
+OPTIONS = tuple(option for option in estimator_options(_CRITERION, *_OWN) if option.flag is not None)
 
 #: Help texts that differ from those of the Python parameters.
 _HELP = {
