@@ -202,7 +202,7 @@ def _known_rows(fitted: Any, table: pd.DataFrame, target: str, weight: str | Non
     for name in names[1:]:
         rows = replace(divide(rows.X, name, None, source), weight=rows.weight)
         columns.append(rows.y)
-    y: Any = rows.y if len(columns) == 1 else pd.concat(columns, axis=1)
+    y: Any = pd.concat(columns, axis=1) if fitted.tree_.objective.own else rows.y
     return replace(rows, X=features_of(fitted, rows.X, source), y=y)
 
 
