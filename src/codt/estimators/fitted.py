@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from codt.estimators.presentation import PresentationMixin
 from codt.input_checks.arrays import Floats
+from codt.table.reading import check_container
 from codt.tree.measures import decision_path, feature_importances
 from codt.tree.tree import Tree
 
@@ -56,8 +57,12 @@ class FittedTree(PresentationMixin, BaseEstimator):
             The samples.
         """
         check_is_fitted(self)
+        is_frame = check_container(X)
+        if is_frame:  # what is missing is named
+            validate_data(self, X, reset=False, skip_check_array=True)
         samples = self.tree_.encode(X, getattr(self, "handle_unknown", "ignore"))
-        validate_data(self, X, reset=False, skip_check_array=True)
+        if not is_frame:
+            validate_data(self, X, reset=False, skip_check_array=True)
         return self.tree_.leaves_of(samples)
 
     def decision_path(self, X: ArrayLike) -> Any:
