@@ -53,8 +53,8 @@ class FittedTree(PresentationMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples, with the columns that ``fit`` has seen.
         """
         check_is_fitted(self)
         is_frame = check_container(X)
@@ -70,8 +70,8 @@ class FittedTree(PresentationMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples, with the columns that ``fit`` has seen.
         """
         leaves = self.apply(X)
         return decision_path(self.tree_, leaves)
@@ -101,8 +101,8 @@ class FittedClasses(FittedTree):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples, with the columns that ``fit`` has seen.
         """
         leaves = self.apply(X)
         predicted: NDArray[Any] = self.classes_[self.tree_.label[leaves]]
@@ -113,8 +113,8 @@ class FittedClasses(FittedTree):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples, with the columns that ``fit`` has seen.
         """
         leaves = self.apply(X)
         counts = self.tree_.value[leaves]
@@ -126,8 +126,8 @@ class FittedClasses(FittedTree):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples, with the columns that ``fit`` has seen.
         """
         with np.errstate(divide="ignore"):
             logarithms: Floats = np.log(self.predict_proba(X))
@@ -148,8 +148,8 @@ class FittedNumbers(FittedTree):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples, with the columns that ``fit`` has seen.
         """
         leaves = self.apply(X)
         means = self.tree_.value
