@@ -22,10 +22,14 @@ CONTAINERS: dict[str, Callable[[NDArray[Any]], Any]] = {
     "columns": np.asfortranarray,
     "objects": lambda values: values.astype(object),
     "decimals": np.vectorize(Decimal, otypes=[object]),
-    "frame": lambda values: (pd.DataFrame if values.ndim == 2 else pd.Series)(values),
+    "frame": lambda values: (pd.DataFrame if values.ndim == 2 else pd.Series)(values).infer_objects(),
     "nullable": lambda values: (pd.DataFrame if values.ndim == 2 else pd.Series)(values).convert_dtypes(),
     "unsigned": lambda values: values.astype(np.uint64) if _is_unsigned(values) else values,
 }
+
+
+#: Those that can hold texts beside numbers.
+TABLE_CONTAINERS = ("array", "list", "frame")
 
 
 def _is_unsigned(values: NDArray[Any]) -> bool:
@@ -40,8 +44,8 @@ class Data:
     ----------
     task : {"classification", "regression"}
         The task.
-    X : list of list of float
-        The samples.
+    X : list of list
+        The samples: numbers, texts in features of categories, None where a value is missing.
     y : list
         Labels, numbers, or several numbers for each sample.
     repeat : list of int, optional
@@ -54,6 +58,10 @@ class Data:
         As pairs, because JSON's keys are texts.
     integers : bool
         Whether the samples are whole numbers of 64 bits.
+    categories : list of int, optional
+        The features that hold categories.
+    subsets : bool
+        Whether tests name any number of categories, rather than one.
     container : str
         The container in which samples and targets are passed, one of :data:`CONTAINERS`.
     oracle : {"sets", "wide", "none"}
@@ -61,7 +69,7 @@ class Data:
     """
 
     task: Task
-    X: list[list[float]]
+    X: list[list[Any]]
     y: list[Any]
     repeat: list[int] | None = None
     shuffle: int | None = None
@@ -71,6 +79,8 @@ class Data:
     sample_costs: list[list[float]] | None = None
     criterion: str = "squared_error"
     integers: bool = False
+    categories: list[int] | None = None
+    subsets: bool = False
     container: str = "array"
     oracle: str = "sets"
 
@@ -83,7 +93,28 @@ class Data:
 
     def samples(self) -> NDArray[Any]:
         """Return the samples as an array."""
+        if self.categories:
+            return np.array(self.X, dtype=object)[self.rows()]
         return np.array(self.X, dtype=np.int64 if self.integers else np.float64)[self.rows()]
+
+    def numbers(self) -> NDArray[Any]:
+        """Return the rows, not repeated, as numbers: categories by their places among the labels, NaN for None."""
+        columns = [list(column) for column in zip(*self.X, strict=True)]
+        for j in self.categories or ():
+            labels = self.labels(j)
+            columns[j] = [None if label is None else labels.index(label) for label in columns[j]]
+        return np.array(columns, dtype=np.int64 if self.integers else np.float64).T
+
+    def labels(self, j: int) -> list[str]:
+        """Return the categories of a feature, sorted."""
+        return sorted({row[j] for row in self.X if row[j] is not None})
+
+    def table_options(self) -> dict[str, Any]:
+        """Return the options that say which features are categories."""
+        if not self.categories:
+            return {}
+        splits = {"categorical_splits": "subset"} if self.subsets else {}
+        return {"categorical_features": self.categories, **splits}
 
     def targets(self) -> NDArray[Any]:
         """Return the targets as an array."""

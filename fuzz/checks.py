@@ -12,7 +12,8 @@ import codt
 from fuzz import contract
 from fuzz.case import Floats
 from fuzz.exact import as_float
-from fuzz.judge import Failure, Judge, Optimum, Worth
+from fuzz.failure import Failure
+from fuzz.judge import Judge, Optimum, Worth
 from fuzz.kernels import KERNELS
 
 

@@ -10,13 +10,13 @@ import numpy as np
 
 import codt
 from fuzz.case import Data
-from fuzz.judge import Failure
+from fuzz.failure import Failure
 
 
 def convert(name: str, model: Any, data: Data) -> None:
     """Convert a fitted estimator and check that the result predicts the same."""
     # Predictions compare 64-bit floats; Python and SQL would compare whole numbers beyond 2**53 without rounding them.
-    X = data.samples().astype(np.float64)
+    X = data.samples() if data.categories else data.samples().astype(np.float64)
     if name == "verify":
         _verify(model, data)
         return
@@ -36,14 +36,22 @@ def convert(name: str, model: Any, data: Data) -> None:
             if getattr(again, fact) != getattr(model, fact):
                 raise Failure("json", f"{fact}: {getattr(again, fact)!r} for {getattr(model, fact)!r}")
     elif name == "sklearn":
-        _to_sklearn(model, X, predicted)
+        _to_sklearn(model, X, predicted, data)
     elif name == "python":
         space: dict[str, Any] = {}
         exec(model.to_python(), space)
-        rows = X[:200]
-        _same("python", np.array([space["predict"](row) for row in rows.tolist()]), predicted[:200])
+        rows = _as_expected(model, data)[:200]
+        _same("python", np.array([space["predict"](row) for row in X[rows].tolist()]), predicted[rows])
     elif name == "sql":
-        _to_sql(model, X[:100], predicted[:100])
+        rows = _as_expected(model, data)[:100]
+        _to_sql(model, X[rows], predicted[rows], data.categories or [])
+
+
+def _as_expected(model: Any, data: Data) -> Any:
+    """Return the samples that sources predict: not those that miss a value that was there for all that count."""
+    tree = model.tree_
+    never = tree.feature[(tree.feature >= 0) & (tree.missing == -1)]
+    return np.flatnonzero(~np.isnan(data.numbers()[data.rows()][:, never]).any(axis=1))
 
 
 def _same(name: str, found: Any, expected: Any) -> None:
@@ -72,7 +80,7 @@ def _verify(model: Any, data: Data) -> None:
         raise Failure("verify", "; ".join(certificate.problems))
 
 
-def _to_sklearn(model: Any, X: Any, predicted: Any) -> None:
+def _to_sklearn(model: Any, X: Any, predicted: Any, data: Data) -> None:
     try:
         tree = model.to_sklearn()
     except ValueError as error:
@@ -80,17 +88,18 @@ def _to_sklearn(model: Any, X: Any, predicted: Any) -> None:
             raise Failure("sklearn", str(error)) from error
         return
     with np.errstate(over="ignore"):
-        if not np.isfinite(X.astype(np.float32)).all():
+        if np.isinf(data.numbers().astype(np.float32)).any():
             return  # scikit-learn refuses these
     _same("sklearn", tree.predict(X), predicted)
 
 
-def _to_sql(model: Any, X: Any, predicted: Any) -> None:
+def _to_sql(model: Any, X: Any, predicted: Any, categories: list[int]) -> None:
     if np.asarray(predicted).ndim > 1:
         return
     columns = [f'"x[{i}]"' for i in range(X.shape[1])]
     with sqlite3.connect(":memory:") as base:
-        base.execute(f"CREATE TABLE t ({', '.join(f'{name} REAL' for name in columns)})")
+        typed = [f"{name} {'TEXT' if i in categories else 'REAL'}" for i, name in enumerate(columns)]
+        base.execute(f"CREATE TABLE t ({', '.join(typed)})")
         base.executemany(f"INSERT INTO t VALUES ({', '.join('?' * len(columns))})", X.tolist())
         # SQLite reads some literals with an error in the last place, which is not our fault.
         numbers = [*model.tree_.threshold[np.isfinite(model.tree_.threshold)].tolist()]

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import cached_property
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +58,9 @@ class Exact:
     kind : str
         What is minimised, by the engine's name.
     X : ndarray
-        The atoms' features.
+        The atoms' features; categories by their places among their labels, NaN where a value is missing.
+    columns : list of ndarray
+        Further columns of the atoms, so that every test there is sends the lowest values of one of them left.
     counts : list of int
         The samples of every atom.
     weights : list of int
@@ -74,9 +78,14 @@ class Exact:
         weights = _row_weights(data, codes, repeat)
         costs = _row_costs(data, codes, weights)
         kept = [i for i in range(len(data.X)) if (weights is None or weights[i] > 0) and repeat[i] > 0]
-        rows = np.array([data.X[i] for i in kept], dtype=np.int64 if data.integers else np.float64)
+        rows = data.numbers()[kept]
+        rows = rows + rows.dtype.type(0)  # without negative zeros
+        # Missing values are the same, which NumPy says of columns, but not of rows.
+        ranks = np.column_stack([np.unique(column, return_inverse=True)[1].ravel() for column in rows.T])
         #: The atoms, and the atom of every row of the data (-1 for one that is left out).
-        self.X, inverse = np.unique(rows + rows.dtype.type(0), axis=0, return_inverse=True)
+        _, first, inverse = np.unique(ranks, axis=0, return_index=True, return_inverse=True)
+        self.X = rows[first]
+        self.columns = list(_columns(self.X, data))
         self.n_atoms = len(self.X)
         self.atom_of = np.full(len(data.X), -1)
         self.atom_of[kept] = np.ravel(inverse)
@@ -227,6 +236,20 @@ class Exact:
     def atoms_where(self, chosen: NDArray[np.bool_]) -> int:
         """Return the set of the atoms that are marked."""
         return sum(1 << int(a) for a in np.flatnonzero(chosen))
+
+
+def _columns(X: NDArray[Any], data: Data) -> Iterator[NDArray[Any]]:
+    """Yield numbers with missing values above and below them, and 0 for every set of categories that goes left."""
+    for j, column in enumerate(X.T):
+        gone = np.isnan(column)
+        if j in (data.categories or ()):
+            held = [column == code for code in np.unique(column[~gone])] + ([gone] if gone.any() else [])
+            for count in range(1, len(held) if data.subsets else 2):
+                yield from (np.where(np.any(named, axis=0), 0, 1) for named in combinations(held, count))
+        elif gone.any():
+            yield from (np.where(gone, end, column) for end in (-np.inf, np.inf))
+        else:
+            yield column
 
 
 def _absolute_errors(entries: list[tuple[int, int]]) -> int:

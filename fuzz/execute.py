@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from time import sleep
@@ -17,7 +18,8 @@ from fuzz.case import Case, Data, Run
 from fuzz.checks import check_fitted, check_kernels, check_search, check_status
 from fuzz.conversions import convert
 from fuzz.exact import below
-from fuzz.judge import Failure, Judge, search_arguments
+from fuzz.failure import Failure
+from fuzz.judge import Judge, search_arguments
 from fuzz.paths import run_cv, run_path
 from fuzz.refusals import check_refusal, may_refuse
 from fuzz.runs import DOUBTFUL
@@ -137,24 +139,33 @@ def _strategy(parts: dict[str, Any]) -> codt.Strategy:
 def starting_tree(data: Data, wanted: dict[str, Any]) -> Any:
     """Return a tree to start from: an optimal one of less depth, or one of scikit-learn."""
     depth = wanted["depth"]
-    if wanted["from"] == "own":
-        return make_model(data, {"max_depth": depth}).fit(**fit_arguments(data))
+    if wanted["from"] in ("own", "other sets"):
+        # A tree whose tests name sets of categories, for a search whose tests name one, and the other way round.
+        other = replace(data, subsets=data.subsets != (wanted["from"] == "other sets"))
+        return make_model(other, {"max_depth": depth}).fit(**fit_arguments(data))
     make = DecisionTreeClassifier if data.task == "classification" else DecisionTreeRegressor
     with warnings.catch_warnings():  # scikit-learn's, about numbers that 32 bits cannot hold
         warnings.simplefilter("ignore")
-        return make(max_depth=max(1, depth), random_state=0).fit(data.samples(), data.targets(), data.weights())
+        return make(max_depth=max(1, depth), random_state=0).fit(_numbers_only(data), data.targets(), data.weights())
+
+
+def _numbers_only(data: Data) -> Any:
+    """Return the samples as scikit-learn takes them; its tree tests no feature of categories."""
+    numbers = data.numbers()[data.rows()]
+    numbers[:, data.categories or []] = 0
+    return numbers
 
 
 def make_model(data: Data, options: dict[str, Any]) -> Any:
     """Return an estimator, not fitted."""
-    own: dict[str, Any] = {}
+    own = data.table_options()
     if data.task == "regression":
         if data.criterion != "squared_error":
             own["criterion"] = data.criterion
-        return codt.OptimalTreeRegressor(**options, **own)
+        return codt.OptimalTreeRegressor(**{**own, **options})
     given = {"class_weight": data.weights_of_classes(), "cost_matrix": data.cost_matrix}
-    own = {name: value for name, value in given.items() if value is not None}
-    return codt.OptimalTreeClassifier(**options, **own)
+    own |= {name: value for name, value in given.items() if value is not None}
+    return codt.OptimalTreeClassifier(**{**own, **options})
 
 
 def fit_arguments(data: Data) -> dict[str, Any]:
@@ -251,7 +262,7 @@ def _initial(case: Case, wanted: dict[str, Any]) -> Any:
         start = starting_tree(case.data, wanted)
     except Refused:
         return None  # a fit, which other runs check
-    return as_tree(start, case.data.samples())
+    return as_tree(start, _numbers_only(case.data))
 
 
 def _attempt_fit(case: Case, judge: Judge | None) -> None:

@@ -170,4 +170,34 @@ FAULTS = (
         "options_.ties != Ties::any && !prices_wait()",
         "options_.ties != Ties::any && !prices_wait() && root_.budget.depth < 3",
     ),
+    Fault(
+        "missing values sent to the larger side",
+        "src/codt/search/translation.py",
+        'tests["missing"][node] = missing if gone.any() else larger',
+        'tests["missing"][node] = larger',
+    ),
+    Fault(
+        "missing values in one order only",
+        "src/codt/search/columns.py",
+        "sides = (RIGHT, LEFT) if",
+        "sides = (RIGHT, RIGHT) if",
+    ),
+    Fault(
+        "a category that no test asks for",
+        "src/codt/search/columns.py",
+        "for i in range(0, len(present), 2)]",
+        "for i in range(0, len(present) - 1, 2)]",
+    ),
+    Fault(
+        "sets of categories that are in no chain",
+        "src/codt/search/columns.py",
+        "return [chain for chain in chains if len(chain) > 1]",
+        "return [chain for chain in chains if len(chain) > 1][:2]",
+    ),
+    Fault(
+        "a named side that is the larger one",
+        "src/codt/search/translation.py",
+        "swap = 2 * np.count_nonzero(on_left) > len(rows) if",
+        "swap = False if",
+    ),
 )

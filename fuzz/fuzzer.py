@@ -10,7 +10,8 @@ import numpy as np
 
 from fuzz.case import Case, Data, Run
 from fuzz.execute import make_judge, run_case
-from fuzz.judge import Failure, Judge
+from fuzz.failure import Failure
+from fuzz.judge import Judge
 from fuzz.problems import random_data
 from fuzz.runs import random_runs
 

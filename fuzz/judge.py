@@ -15,20 +15,10 @@ from codt.options.options import OPTIONS
 from fuzz import contract
 from fuzz.case import Data
 from fuzz.exact import Exact, as_float
+from fuzz.failure import Failure
 from fuzz.oracle import Oracle, Rules, TooMuch, units
+from fuzz.splits import check_test, left_atoms
 from fuzz.wide import WideOracle
-
-
-class Failure(Exception):  # noqa: N818 - what a check found
-    """Something is wrong: which check found it, and what it found."""
-
-    def __init__(self, check: str, message: str) -> None:
-        super().__init__(f"{check}: {message}")
-        self.check = check
-        self.message = message
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (Failure, (self.check, self.message))
 
 
 def least_decrease(options: dict[str, Any]) -> Fraction:
@@ -158,6 +148,7 @@ class _Visit:
     """A walk through a tree that checks every node."""
 
     def __init__(self, judge: Judge, tree: codt.Tree, rules: Rules) -> None:
+        self.data = judge.data
         self.exact = judge.exact
         self.tree = tree
         self.rules = rules
@@ -184,12 +175,11 @@ class _Visit:
             return leaf, 0
         if depth >= rules.depth:
             raise Failure("limits", f"node {node} splits at depth {depth}, max_depth={rules.depth}")
-        threshold = float(tree.threshold[node])
-        # Python compares whole numbers and floats exactly, NumPy does not.
-        left = atoms & np.array([value <= threshold for value in exact.X[:, feature].tolist()])
+        left = atoms & left_atoms(tree, node, exact, self.data)
         right = atoms & ~left
         if not left.any() or not right.any():
             raise Failure("tree", f"node {node} sends all samples to one side")
+        check_test(tree, node, exact, self.data, left, right)
         below = [self.subtree(int(tree.left[node]), left, depth + 1)]
         below.append(self.subtree(int(tree.right[node]), right, depth + 1))
         loss, splits = sum(part for part, _ in below), 1 + sum(count for _, count in below)
@@ -225,7 +215,7 @@ class _Visit:
 
 def search_arguments(data: Data) -> dict[str, Any]:
     """Return the data as :class:`codt.Search` takes them."""
-    arguments: dict[str, Any] = {**data.given(), "task": data.task}
+    arguments: dict[str, Any] = {**data.given(), **data.table_options(), "task": data.task}
     given = {
         "sample_weight": data.weights(),
         "class_weight": data.weights_of_classes(),

@@ -7,6 +7,8 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import NamedTuple
 
+import numpy as np
+
 from fuzz.exact import Exact
 
 
@@ -54,9 +56,8 @@ class Oracle:
         self.exact = exact
         self._most_work = most_work
         self._work = 0
-        columns = exact.X.T
         everything = exact.everything
-        sides = {exact.atoms_where(column <= value) for column in columns for value in column}
+        sides = {exact.atoms_where(column <= value) for column in exact.columns for value in np.unique(column)}
         # A side and its complement make the same split.
         self._sides = sorted({min(side, everything ^ side) for side in sides} - {0})
         self._splits: dict[int, list[tuple[int, int]]] = {}

@@ -10,7 +10,8 @@ from sklearn.base import clone
 import codt
 from fuzz.case import Case
 from fuzz.checks import check_fitted
-from fuzz.judge import Failure, Judge
+from fuzz.failure import Failure
+from fuzz.judge import Judge
 
 
 def run_path(model: Any, case: Case, judge: Judge, given: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fuzz import values
-from fuzz.case import CONTAINERS, Data, Floats
+from fuzz.case import CONTAINERS, TABLE_CONTAINERS, Data, Floats
 from fuzz.values import Rng
 
 #: Numbers of samples around the limits of the engine: rows are merged from 200 on, radix sorts begin at 128 and 4096,
@@ -20,6 +20,11 @@ VALUE_LIMITS = (7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65)
 MANY_VALUES = (127, 128, 129, 130, 192, 254, 255, 256, 257, 258, 600)
 
 
+#: Features of categories have no more than this.
+MOST_CATEGORIES = 5
+#: All features together have no more sets of categories than this, or searches without bounds take too long.
+MOST_SETS = 40
+
 #: The scan of absolute errors takes a minute for more rows.
 MOST_SAMPLES_OF_ABSOLUTE_ERROR = 4097
 
@@ -27,8 +32,38 @@ MOST_SAMPLES_OF_ABSOLUTE_ERROR = 4097
 def random_data(rng: Rng) -> Data:
     """Return a random problem, in arrays or in something else."""
     data = _random_data(rng)
+    if not data.integers and rng.random() < 0.4:
+        data = _as_table(rng, data)
     small = data.size <= max(SAMPLE_LIMITS)
-    return replace(data, container=str(rng.choice([*CONTAINERS]))) if small and rng.random() < 0.1 else data
+    containers = TABLE_CONTAINERS if data.categories else [*CONTAINERS]
+    return replace(data, container=str(rng.choice(containers))) if small and rng.random() < 0.1 else data
+
+
+def _as_table(rng: Rng, data: Data) -> Data:
+    """Return the data with missing values, with categories in place of some numbers, or with both."""
+    few = len(data.X) <= 12
+    most = MOST_CATEGORIES if few else 4
+    share = float(rng.choice([0.0, 0.1, 0.3, 0.6] if few else [0.0, 0.02, 0.1]))
+    places = [j for j in range(len(data.X[0])) if rng.random() < 0.5]
+    columns = [list(column) for column in zip(*data.X, strict=True)]
+    for j in places:
+        if len(set(columns[j])) <= most or rng.random() < 0.5:
+            columns[j] = values.as_categories(rng, columns[j], most)
+    places = [j for j in places if isinstance(columns[j][0], str)]
+    # Whether a value is missing may depend on what is to be predicted.
+    likely = [share * (2.0 if label == data.y[0] else 0.5) for label in data.y]
+    for column in columns:
+        if rng.random() < 0.7:
+            column[:] = [None if rng.random() < chance else value for value, chance in zip(column, likely, strict=True)]
+    # With many rows and many sets of them the oracle would take too long, too.
+    count = sum(2 ** (len(set(columns[j])) - 1) for j in places)
+    subsets = rng.random() < 0.5 and count <= MOST_SETS and (data.size <= 12 or data.oracle == "wide")
+    return replace(
+        data,
+        X=[list(row) for row in zip(*columns, strict=True)],
+        categories=places or None,
+        subsets=bool(places and subsets),
+    )
 
 
 def _random_data(rng: Rng) -> Data:

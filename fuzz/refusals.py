@@ -9,7 +9,7 @@ import numpy as np
 
 from fuzz.case import Data
 from fuzz.exact import Exact
-from fuzz.judge import Failure
+from fuzz.failure import Failure
 
 #: Sums whose largest and smallest number are further apart than this may be refused.
 LARGEST_RATIO = 1e12
@@ -22,7 +22,8 @@ SMALLEST_RANGE = 1e-149
 #: What an error may blame.
 NAMED = re.compile(
     r"\b(X|y|sample_weight|class_weight|cost_matrix|sample_costs|weights|costs|complexity_cost|min_\w+|max_\w+|"
-    r"memory_limit|initial_tree|the tree|strategy|kernel|criterion|n_jobs|gap_limit|time_limit|random_state)\b"
+    r"memory_limit|initial_tree|the tree|categorical_\w+|handle_unknown|"
+    r"strategy|kernel|criterion|n_jobs|gap_limit|time_limit|random_state)\b"
 )
 
 

@@ -30,6 +30,7 @@ def as_python(case: Case) -> str:
     lines = ["import codt, numpy as np", f"X, y = {_array(data, data.X)}, {_array(data, data.y)}"]
     lines += [f"# {name}: {value}" for name, value in run.options.items() if isinstance(value, dict)]
     given = _given(data)
+    options = {**data.table_options(), **options}
     if run.kind == "search":
         arguments = {"task": data.task, **given, **options}
         if data.criterion != "squared_error":
@@ -65,7 +66,8 @@ class _Source(str):
 def _array(data: Data, values: Any) -> _Source:
     if data.repeat is None:
         return _Source(f"{values!r}")
-    return _Source(f"np.repeat({values!r}, {data.repeat!r}, axis=0)")
+    listed = f"np.array({values!r}, dtype=object)" if values is data.X and data.categories else repr(values)
+    return _Source(f"np.repeat({listed}, {data.repeat!r}, axis=0)")
 
 
 def _given(data: Data) -> dict[str, Any]:

@@ -18,6 +18,8 @@ STRATEGIES = tuple(codt.strategies())
 CRITERIA = ("expanded", "lower-bound", "heuristic", "feature-rank", "interval-size", "interval-start", "random")
 STARTS = ("greedy_start", "primal_heuristics")
 SWITCHES = tuple(option.name for option in SEARCH_OPTIONS if option.is_switch and option.name not in STARTS)
+#: Where trees to start from come from.
+ORIGINS = ("own", "own", "sklearn", "sklearn", "other sets")
 CONVERSIONS = ("predict", "pickle", "json", "sklearn", "python", "sql", "verify")
 
 #: Values that may be refused, but only with an error that names the option.
@@ -30,6 +32,9 @@ DOUBTFUL: dict[str, tuple[Any, ...]] = {
     "min_loss_decrease": (-1.0, float("nan"), float("inf"), 1e308, True),
     "memory_limit": (1, 100, "1 kB", "much", 0, -5, 1e300),
     "strategy": ("dfs", 7),
+    "categorical_features": ([99], "colour", 7, [0.5]),
+    "categorical_splits": ("subsets", 3, None),
+    "handle_unknown": ("refuse", 1),
 }
 
 
@@ -80,9 +85,9 @@ def _random_decrease(rng: Rng, exact: Exact) -> float:
     kind = int(rng.integers(4))
     if kind == 0:
         return float(rng.integers(1, 4))
-    if kind == 1 or exact.n_atoms < 2:
+    if kind == 1 or exact.n_atoms < 2 or not exact.columns:
         return root * float(rng.choice([1e-6, 0.02, 0.1, 0.2, 0.4]))
-    column = exact.X[:, rng.integers(exact.X.shape[1])]
+    column = exact.columns[rng.integers(len(exact.columns))]
     left = exact.atoms_where(column <= column[rng.integers(exact.n_atoms)])
     if left == exact.everything:
         return 0.5
@@ -209,7 +214,7 @@ def _search_calls(rng: Rng, rules: dict[str, Any]) -> list[list[Any]]:
 
 
 def _tree_to_offer(rng: Rng, rules: dict[str, Any]) -> dict[str, Any]:
-    return {"from": str(rng.choice(["own", "sklearn"])), "depth": int(rng.integers(0, rules.get("max_depth", 3) + 2))}
+    return {"from": str(rng.choice(ORIGINS)), "depth": int(rng.integers(0, rules.get("max_depth", 3) + 2))}
 
 
 def _outside_knowledge(rng: Rng, rules: dict[str, Any]) -> dict[str, Any]:
@@ -235,7 +240,7 @@ def _fit_calls(rng: Rng, options: dict[str, Any]) -> list[list[Any]]:
     if rng.random() < 0.1:
         depth = options.get("max_depth", 3)
         most = depth if type(depth) is int and 0 <= depth <= 5 else 3
-        first["initial"] = {"from": str(rng.choice(["own", "sklearn"])), "depth": int(rng.integers(0, most + 1))}
+        first["initial"] = {"from": str(rng.choice(ORIGINS)), "depth": int(rng.integers(0, most + 1))}
     calls: list[list[Any]] = [["fit", first]]
     if first and rng.random() < 0.4:
         options["warm_start"] = True

@@ -91,7 +91,7 @@ def _simpler_data(data: Data) -> Iterator[Data]:
         yield replace(data, criterion="squared_error")
     p = len(data.X[0])
     for j in range(p) if p > 1 else ():
-        yield replace(data, X=[row[:j] + row[j + 1 :] for row in data.X])
+        yield without_feature(data, j)
     if data.task == "regression" and np.ndim(data.y) > 1:
         for j in range(len(data.y[0])):
             yield replace(data, y=[row[j] for row in data.y])
@@ -99,11 +99,10 @@ def _simpler_data(data: Data) -> Iterator[Data]:
 
 
 def _simpler_values(data: Data) -> Iterator[Data]:
-    X = np.array(data.X)
-    for j in range(X.shape[1]):
-        ranks = X.copy()
-        ranks[:, j] = np.unique(X[:, j], return_inverse=True)[1].ravel() + (X[:, j].min() if data.integers else 0)
-        yield replace(data, X=ranks.tolist())
+    if data.subsets:
+        yield replace(data, subsets=False)
+    for j in range(len(data.X[0])):
+        yield from _simpler_features(data, j)
     if data.repeat is not None:
         for i, count in enumerate(data.repeat):
             for fewer in {1, count // 2, count - 1} - {0, count}:
@@ -122,6 +121,40 @@ def _simpler_values(data: Data) -> Iterator[Data]:
                 changed = values.copy()
                 changed.flat[i] = simple
                 yield replace(data, **{name: changed.tolist()})
+
+
+def _simpler_features(data: Data, j: int) -> Iterator[Data]:
+    """Yield data whose feature is simpler: no value is missing, fewer categories or none, small whole numbers."""
+    column = [row[j] for row in data.X]
+    present = sorted({value for value in column if value is not None})
+    is_category = j in (data.categories or ())
+    filler = present[0] if present else "a" if is_category else 0.0
+    gone = [i for i, value in enumerate(column) if value is None]
+    for some in ([gone] if len(gone) > 1 else []) + [[i] for i in gone]:
+        yield with_feature(data, j, [filler if i in some else value for i, value in enumerate(column)])
+    if is_category:
+        codes = [None if value is None else float(present.index(value)) for value in column]
+        rest = [k for k in data.categories or () if k != j]
+        yield replace(with_feature(data, j, codes), categories=rest or None, subsets=bool(rest) and data.subsets)
+        for fewer in present[1:]:
+            yield with_feature(data, j, [present[0] if value == fewer else value for value in column])
+        renamed = dict(zip(present, "abcdefghijklm", strict=False))
+        yield with_feature(data, j, [None if value is None else renamed[value] for value in column])
+    else:
+        first = present[0] if data.integers else 0.0
+        yield with_feature(data, j, [None if value is None else present.index(value) + first for value in column])
+
+
+def with_feature(data: Data, j: int, column: list[Any]) -> Data:
+    """Return the data with another column in place of one."""
+    return replace(data, X=[[*row[:j], value, *row[j + 1 :]] for row, value in zip(data.X, column, strict=True)])
+
+
+def without_feature(data: Data, j: int) -> Data:
+    """Return the data without a column."""
+    categories = [k - (k > j) for k in data.categories or () if k != j] or None
+    fewer = replace(data, X=[row[:j] + row[j + 1 :] for row in data.X], categories=categories)
+    return replace(fewer, subsets=data.subsets and categories is not None)
 
 
 def _simpler_numbers(value: float) -> list[float]:

@@ -41,6 +41,13 @@ def column(rng: Rng, n: int, plain: bool) -> Floats:  # noqa: PLR0911 - one for 
     return values
 
 
+def as_categories(rng: Rng, numbers: list[float], most: int) -> list[str]:
+    """Return labels in place of numbers: equal numbers have equal labels."""
+    names = rng.permutation(["red", "green", "blue", "", "1", "it's", "é", "NaN", "x y"]).tolist()
+    order = {number: place for place, number in enumerate(rng.permutation(sorted(set(numbers))).tolist())}
+    return [names[order[number] % most] for number in numbers]
+
+
 def features(rng: Rng, n: int, p: int, plain: bool) -> Floats:
     """Return samples whose rows and columns may be repeated."""
     X = np.column_stack([column(rng, n, plain) for _ in range(p)])

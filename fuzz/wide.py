@@ -42,16 +42,16 @@ class WideOracle:
             self._tuples = np.array(columns)
         self._width = self._tuples.shape[1]
         self._columns = np.hstack([self._tuples, loads])
-        self._orders = [np.argsort(column, kind="stable") for column in exact.X.T]
+        self._orders = [np.argsort(column, kind="stable") for column in exact.columns]
         self._ends = [
             np.flatnonzero(column[order][1:] != column[order][:-1])
-            for column, order in zip(exact.X.T, self._orders, strict=True)
+            for column, order in zip(exact.columns, self._orders, strict=True)
         ]
         #: The left sides of all splits of the root.
         self._sides = np.array(
             [
                 column <= column[order[end]]
-                for column, order, ends in zip(exact.X.T, self._orders, self._ends, strict=True)
+                for column, order, ends in zip(exact.columns, self._orders, self._ends, strict=True)
                 for end in ends
             ],
             dtype=bool,
@@ -137,7 +137,7 @@ class WideOracle:
 
         def value(i: int) -> int:
             f, row = sides[i]
-            column = self.exact.X[:, f]
+            column = self.exact.columns[f]
             left = self.exact.atoms_where(members & (column <= column[row]))
             return rules.penalty + self.exact.leaf(left) + self.exact.leaf(everything ^ left)
 

@@ -14,8 +14,8 @@ from time import monotonic
 from typing import Any
 
 from fuzz.case import Case
+from fuzz.failure import Failure
 from fuzz.fuzzer import Finding, failure_of, make_problem, try_problem
-from fuzz.judge import Failure
 from fuzz.shrink import same_failure, shrink
 
 _CONTEXT: Any = mp.get_context("fork" if "fork" in mp.get_all_start_methods() else "spawn")

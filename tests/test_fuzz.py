@@ -14,12 +14,14 @@ import numpy as np
 import pytest
 
 import codt
+from codt.tree.tree import COLUMNS
 from fuzz.case import Case, Data, Run, from_json, to_json
 from fuzz.exact import Exact
 from fuzz.execute import run_case
+from fuzz.failure import Failure
 from fuzz.faults import FAULTS, Fault
 from fuzz.fuzzer import Finding, failure_of
-from fuzz.judge import Failure, Judge
+from fuzz.judge import Judge
 from fuzz.oracle import Oracle, Rules, units
 from fuzz.problems import random_data
 from fuzz.render import as_python, file_name, kept
@@ -27,6 +29,7 @@ from fuzz.shrink import shrink
 from fuzz.wide import WideOracle
 from fuzz.workers import Plan, fuzz, isolated
 from tests.support.instances import scaled
+from tests.support.tables import TableProblem, random_problem
 from tests.support.weighted import OBJECTIVES, PLAIN_OBJECTIVES, WeightedInstance, optimal_objective, random_weighted
 
 CASES = sorted((Path(__file__).parent / "fuzz_cases").glob("*.json"))
@@ -84,6 +87,45 @@ def test_the_oracle_agrees_with_the_other_one(objective: str) -> None:
         )
         found = exact.value(Oracle(exact).optimum(rules).objective)
         assert abs(found - optimal_objective(instance)) <= 1e-15 * instance.scale, instance
+
+
+def test_the_oracle_knows_all_tests_of_tables() -> None:
+    rng = np.random.default_rng(145)
+    compared = 0
+    while compared < scaled(80):
+        problem = random_problem(rng)
+        if problem.sample_costs or any(feature.kind == "ordered" for feature in problem.features):
+            continue
+        compared += 1
+        table = table_data(problem)
+        judge = Judge(table)
+        penalty = float(problem.rules.get("complexity_cost", 0) * problem.penalty_unit)
+        found = judge.optimum(problem.rules, penalty)
+        best, fewest = problem.optimum(penalty)
+        assert found is not None
+        assert abs(found.strict - best) <= 1e-15 * problem.root_loss, problem
+        assert found.splits in (fewest, None)
+        if judge.exact.criterion != "absolute_error" and problem.rules["max_depth"] < 3:
+            try:
+                wide = Judge(replace(table, oracle="wide")).optimum(problem.rules, penalty)
+            except ValueError:  # a root without loss
+                continue
+            assert wide is None or abs(wide.strict - best) <= 1e-15 * problem.root_loss, problem
+
+
+def table_data(problem: TableProblem) -> Data:
+    """A table as a problem of the fuzzer."""
+    return Data(
+        problem.task,
+        [list(row) for row in zip(*(feature.cells for feature in problem.features), strict=True)],
+        problem.y,
+        sample_weight=problem.sample_weight,
+        class_weight=None if problem.class_weight is None else [[*pair] for pair in problem.class_weight.items()],
+        cost_matrix=problem.cost_matrix,
+        criterion=problem.criterion,
+        categories=[j for j, feature in enumerate(problem.features) if feature.kind == "category"] or None,
+        subsets=problem.subsets,
+    )
 
 
 def test_the_oracle_for_many_rows_agrees_with_that_of_sets() -> None:
@@ -159,6 +201,63 @@ def test_a_wrong_lower_bound_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert wrong(case) == "lower bound"
 
 
+def inverted(tree: dict[str, Any]) -> None:
+    """Name the other side of the root's test."""
+    tree["categories"][0, :2] ^= True
+    tree["missing"][0] ^= 1
+    tree["left"][0], tree["right"][0] = tree["right"][0], tree["left"][0]
+
+
+def with_category(tree: dict[str, Any]) -> None:
+    """Name a category that no sample has, without any effect on these."""
+    tree["categories"][0, 2] = True
+
+
+def without_direction(tree: dict[str, Any]) -> None:
+    """Leave it to the larger side where missing values go."""
+    tree["missing"][0] = -1
+
+
+COLOURS = Data(
+    "classification",
+    [["a"], ["b"], ["c"], [None], ["b"], ["a"], ["a"]],
+    [0, 1, 1, 0, 1, 0, 0],
+    sample_weight=[1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0],
+    categories=[0],
+)
+
+
+@pytest.mark.parametrize(
+    ("data", "fault", "message"),
+    [
+        (replace(COLOURS, subsets=True), inverted, "names the larger side"),
+        (COLOURS, inverted, "names 2 categories"),
+        (COLOURS, with_category, "does not name the categories"),
+        (
+            Data("classification", [[0.0], [1.0], [2.0], [None]], [0, 1, 1, 1]),
+            without_direction,
+            "sends missing values",
+        ),
+    ],
+)
+def test_a_test_that_is_written_wrongly_is_found(
+    data: Data, fault: Any, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = Case(data, Run("fit", {"max_depth": 1}, [["fit", {}]]))
+    assert failure_of(case) is None
+    right = codt.Search.incumbent.fget  # type: ignore[attr-defined]
+
+    def changed(search: codt.Search) -> Any:
+        tree = right(search)
+        arrays = {name: getattr(tree, name).copy() for name in COLUMNS}
+        fault(arrays)
+        return codt.Tree(tree.task, **arrays, objective=tree.objective, kinds=tree.kinds)
+
+    monkeypatch.setattr(codt.Search, "incumbent", property(changed))
+    with pytest.raises(Failure, match=message):
+        run_case(case)
+
+
 def test_a_tree_with_too_many_leaves_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     case = Case(XOR, Run("fit", {"max_depth": 2, "max_leaf_nodes": 3}, [["fit", {}]]))
     assert failure_of(case) is None
@@ -218,6 +317,30 @@ def test_a_failing_case_is_shrunk() -> None:
     assert smaller.run.options == {"terminal": "leaf"}
     assert smaller.run.calls == [["json", {}]] or len(smaller.run.calls) == 1
     assert sorted(len(repr(value)) for value in smaller.data.y)[-1] <= 8
+
+
+def test_tables_are_shrunk() -> None:
+    rng = np.random.default_rng(146)
+    n = 20
+    X = [[str(rng.choice(["x", "é", "", "z"])), float(rng.normal()), "b" if i % 2 else None] for i in range(n)]
+    X[11][1] = None
+    data = Data("classification", X, [i % 3 for i in range(n)], categories=[0, 2], subsets=True)
+    case = Case(data, Run("fit", {}, [["fit", {}]]))
+
+    def gone_at(data: Data, categories: bool) -> bool:
+        places = [j for j in range(len(data.X[0])) if (j in (data.categories or ())) == categories]
+        return any(row[j] is None for row in data.X for j in places)
+
+    number = shrink(case, lambda candidate: gone_at(candidate.data, categories=False)).data
+    assert (number.X, number.categories, number.subsets) == ([[None]], None, False)
+    category = shrink(case, lambda candidate: gone_at(candidate.data, categories=True)).data
+    assert (category.X, category.categories, category.subsets) == ([[None]], [0], False)
+
+    def has_sets(data: Data) -> bool:
+        return data.subsets and any(len(data.labels(j)) > 1 for j in data.categories or ())
+
+    two = shrink(case, lambda candidate: has_sets(candidate.data)).data
+    assert (sorted(two.X), two.categories) == ([["a"], ["b"]], [0])
 
 
 def test_cases_are_kept_as_they_are() -> None:

@@ -187,7 +187,7 @@ def test_names_that_are_no_text() -> None:
         model = fitted(X)
         assert model.predict(X).tolist() == wanted
         assert "x[1] is S" in model.export_text()
-    with pytest.raises(ValueError, match=r"X holds a different text .* column 1 \(1\)"):
+    with pytest.raises(ValueError, match=r"X holds a different text .* column 1: it names"):
         fitted(table(port=[f"n{i}" for i in range(N)])[["age", "port"]].set_axis([0, 1], axis=1))
 
 

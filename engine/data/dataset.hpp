@@ -8,8 +8,8 @@
 // bound between thresholds holds; scans can take both orders in one pass.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -49,7 +49,8 @@ class Dataset {
 
     // Whether feature f is in the second order of feature f - 1, with the missing values first.
     bool second_order(std::uint32_t f) const {
-        return f > 0 && std::isinf(values(f - 1).back()) && std::isinf(values(f).front());
+        constexpr double infinity = std::numeric_limits<double>::infinity();
+        return f > 0 && values(f - 1).back() == infinity && values(f).front() == -infinity;
     }
 
     // The split between the distinct values of two ranks, low < high.

@@ -70,7 +70,7 @@ class Subset {
     std::uint32_t size_ = 0;
     std::uint32_t features_ = 0;
     std::vector<std::uint32_t> sample_;
-    std::vector<std::uint32_t> groups_;  // distinct values per feature
+    std::vector<std::uint32_t> groups_;                      // distinct values per feature
     std::shared_ptr<const std::vector<bool>> second_order_;  // by feature; null if no value is missing
     // Features x size; only the first groups_[f] entries of row f of group_end are used. Both point into the
     // data set if the subset holds all samples, otherwise into memory of its own.

@@ -49,7 +49,8 @@ struct Stream {
     const std::uint32_t* group_end;  // where its groups of equal values end
     const Block* blocks;
     std::uint32_t block_count;
-    const Block* missing;  // the samples behind the last block miss the value, and may come first as well; or null
+    const Block*
+        missing;  // the samples behind the last block miss the value, and may come first as well; or null
     std::size_t cell;  // where its part of a table with one place per sample and feature begins
 };
 

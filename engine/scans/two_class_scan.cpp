@@ -12,9 +12,9 @@
 // While neither can pass the extremes found so far, in any lane on either side, only the counts are needed.
 // They fit bytes, so both classes share one register: one addition per sample for 32 thresholds.
 //
-// Missing values (see dataset.hpp): with these first instead of last, every d(p) is larger by their own sum m.
-// The extremes over both orders are those of one order, shifted by min(0, m) and max(0, m): one pass over the
-// other samples serves both.
+// Missing values (see dataset.hpp): with these first instead of last, every d(p) is larger by their own sum
+// m. The extremes over both orders are those of one order, shifted by min(0, m) and max(0, m): one pass over
+// the other samples serves both.
 #include "scans/two_class_scan.hpp"
 
 #include <algorithm>

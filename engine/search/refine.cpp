@@ -125,9 +125,9 @@ std::shared_ptr<const Objective> Search::better_numbers() {
 }
 
 // What a search that has ended is to begin again with. Better numbers, if there are any. The same without
-// prices of ties, if these are so large, as the numbers are so coarse, that they may outweigh a loss. The same
-// if splits that it allowed in doubt turned out to save too little: trees without such splits were not looked
-// for, as long as these seemed better, so only splits that certainly save enough are allowed then.
+// prices of ties, if these are so large, as the numbers are so coarse, that they may outweigh a loss. The
+// same if splits that it allowed in doubt turned out to save too little: trees without such splits were not
+// looked for, as long as these seemed better, so only splits that certainly save enough are allowed then.
 std::shared_ptr<const Objective> Search::next_attempt() {
     if (auto better = better_numbers()) return better;
     if (tells_apart(root_.incumbent) || real_incumbent().objective < least_objective) return nullptr;

@@ -179,12 +179,16 @@ class BaseOptimalTree(FittedTree):
         search: Search | None
         seen: Any
         counted: Any
+        used: Any
         search, seen, counted, used = getattr(self, "_unfinished", (None, None, None, None))
         self.__dict__.pop("_unfinished", None)
-        if not self.warm_start or search is None or used != options:
+        # What categorical_features stands for, and it may be an array, are the kinds of the table.
+        others = [name for name in options if name != "categorical_features"]
+        if not self.warm_start or search is None or any(used[name] != options[name] for name in others):
             return None
-        samples = read_table(X, self.categorical_features).samples
-        same = np.array_equal(search.given_samples, samples, equal_nan=True) and np.array_equal(seen, np.asarray(y))
+        table = read_table(X, self.categorical_features)
+        same = table.kinds == search.columns.kinds and np.array_equal(seen, np.asarray(y))
+        same = same and np.array_equal(search.given_samples, table.samples, equal_nan=True)
         return search if same and importance.same_as(counted) else None
 
     def __getstate__(self) -> dict[str, Any]:

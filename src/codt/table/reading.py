@@ -143,8 +143,9 @@ class _Columns:
         frame = nw.from_native(X, eager_only=True, pass_through=True)
         if isinstance(frame, nw.DataFrame):
             self._frame = frame
-            self.names: list[str] | None = list(frame.columns)
-            self.count = len(self.names)
+            names = list(frame.columns)
+            self.names: list[str] | None = names if all(isinstance(name, str) for name in names) else None
+            self.count = len(names)
             return
         self.names = None
         given = dense(X)
@@ -171,6 +172,8 @@ class _Columns:
             if dtype in (nw.Categorical, nw.Enum, nw.String):
                 if chosen is None:
                     return self._categories(j, asked=False)
+                if all(label is None for label in self._labels(j)):  # texts only by name
+                    return None
                 what = "text" if dtype == nw.String else "categories"
                 raise ValueError(
                     f"X holds {what} in {self.place(j)}, which categorical_features does not name; expected numbers"

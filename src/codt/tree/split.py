@@ -75,8 +75,9 @@ def goes_left(tests: Any, node: int | NDArray[np.intp], samples: Floats, rows: N
     left = at_most(values, tests.threshold[node], missing_left(tests, node) if some_missing else False)
     if tests.categories.size:
         # The threshold of a set is NaN. Beyond the last column, and for what is missing, no category is in a set.
-        code = np.where(np.isnan(values), -1, np.minimum(values, tests.categories.shape[1])).astype(np.intp)
-        known = (code >= 0) & (code < tests.categories.shape[1])
+        width = tests.categories.shape[1]
+        code = np.where(np.isnan(values), -1, np.clip(values, -1, width)).astype(np.intp)
+        known = (code >= 0) & (code < width)
         left = left | (known & tests.categories[node, np.where(known, code, 0)])
     return left
 
