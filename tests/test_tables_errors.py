@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime, time, timedelta, timezone
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -236,3 +237,18 @@ def test_trees_of_scikit_learn_agree_on_missing_values() -> None:
                 assert from_sklearn(cart).predict(samples).tolist() == cart.predict(samples).tolist()
             seen += int((cart.tree_.missing_go_to_left != 0).sum())
     assert seen > 50
+
+
+def test_the_command_line_names_its_own_flag(tmp_path: Path) -> None:
+    testing = pytest.importorskip("typer.testing")
+    from codt.command_line.app import app
+
+    file = tmp_path / "named.csv"
+    table(name=[f"n{i}" for i in range(N)], y=Y).to_csv(file, index=False)
+    command = ["fit", str(file), "--target", "y", "--quiet"]
+    done = testing.CliRunner().invoke(app, command, env={"COLUMNS": "400"})
+    assert done.exit_code == 2
+    assert "column 3 ('name')" in done.output
+    assert "Drop the column, or name it in --categorical" in done.output
+    for flag in ("--drop", "--categorical"):
+        assert testing.CliRunner().invoke(app, [*command, flag, "name"]).exit_code == 0
