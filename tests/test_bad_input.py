@@ -63,8 +63,9 @@ def test_columns_that_are_not_numbers_are_named(make: Any, library: str) -> None
             REFUSED, match=r"X holds \w+ in column 1 \('kind'\), which categorical_features does not name"
         ):
             make(categorical_features=chosen).fit(tables.DataFrame({"a": [1, 2, 3, 4], "kind": kinds}), Y)
-    with pytest.raises(REFUSED, match=r"\bX\b.*Columns that are not numbers: 'word' \("):
-        make().fit([[1, 2], [3, 4]], [0, 1]).predict(tables.DataFrame({"a": [1, 2], "word": ["u", "v"]}))
+    numbers = tables.DataFrame({"a": [1, 2], "word": [3, 4]})
+    with pytest.raises(REFUSED, match=r"X holds text, 'u', in row 0 .*, column 1 \('word'\); expected numbers, as in"):
+        make().fit(numbers, [0, 1]).predict(tables.DataFrame({"a": [1, 2], "word": ["u", "v"]}))
 
 
 @pytest.mark.parametrize("make", ESTIMATORS)

@@ -328,7 +328,8 @@ def test_text_where_a_model_tests_a_number_is_named(folder: Path) -> None:
         target = [] if command == "predict" else ["--target", "kind"]
         code, output = run(command, folder / "model.json", folder / "faulty.csv", *target)
         assert code == 2
-        assert "Columns that are not numbers: 'petal width'" in output
+        assert "X holds text, '0.2cm', in row 3 (counted from 0)" in output
+        assert "('petal width'); expected numbers" in output
 
 
 def test_columns_are_cast_to_categories(folder: Path) -> None:

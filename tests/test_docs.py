@@ -20,6 +20,7 @@ ROOT = Path(__file__).parent.parent
 MODULES = ["codt", *sorted(module.name for module in pkgutil.walk_packages(codt.__path__, "codt."))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 README = ROOT / "README.md"
+TABLES = ROOT / "docs" / "tables.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
 #: Modules and examples that need a library which is not a dependency of codt itself.
@@ -75,11 +76,32 @@ def test_the_python_of_the_readme_runs(tmp_path: Path) -> None:
     run_script(script, tmp_path)
 
 
+def blocks_of(page: Path, language: str = "") -> list[str]:
+    """The blocks of a page in a language; plain ones by default."""
+    blocks = re.findall(r"^```(\S*)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    return [text for kind, text in blocks if kind == language]
+
+
 def commands_of(page: Path) -> list[str]:
     """The lines of a page's plain blocks that call codt, without comments; studies, which take minutes, left out."""
-    blocks = re.findall(r"^```(\S*)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    lines = [line.partition(" #")[0].strip() for kind, text in blocks if not kind for line in text.splitlines()]
+    lines = [line.partition(" #")[0].strip() for text in blocks_of(page) for line in text.splitlines()]
     return [line for line in lines if line.startswith("codt ") and not line.startswith("codt study")]
+
+
+def run_commands(commands: list[str], folder: Path) -> str:
+    """Run lines of a shell that must all succeed; what they printed."""
+    script = "\n".join(["set -eu", 'codt() { "$PYTHON" -m codt "$@"; }', *commands])
+    environment = {**os.environ, "PYTHON": sys.executable}
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", script],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=environment,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="runs lines of a Unix shell")
@@ -94,19 +116,53 @@ def test_the_commands_of_the_guide_and_the_readme_run(tmp_path: Path) -> None:
     rows = [f"{i},{i % 7},{i * i % 11},{1 + i % 2},{'no' if i % 7 > 3 else 'yes'}" for i in range(40)]
     for name in ("data.csv", "train.csv", "new.csv"):
         (tmp_path / name).write_text("\n".join(["id,age,size,count,y", *rows]), encoding="utf-8")
-    script = "\n".join(["set -eu", 'codt() { "$PYTHON" -m codt "$@"; }', *commands])
-    environment = {**os.environ, "PYTHON": sys.executable}
-    done = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", script],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env=environment,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    run_commands(commands, tmp_path)
     assert (tmp_path / "predictions.csv").read_text(encoding="utf-8").count("\n") == 41
     assert (tmp_path / "page.html").is_file()
+
+
+def on_passengers(folder: Path) -> list[str]:
+    """The commands of the guide on tables; their data are in the folder then."""
+    run_script(ROOT / "examples" / "passengers.py", folder)
+    return commands_of(TABLES)
+
+
+def without_seconds(report: str) -> list[str]:
+    return [line for line in report.splitlines() if not line.startswith("search ")]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="runs lines of a Unix shell")
+def test_the_guide_on_tables_shows_what_its_commands_print(tmp_path: Path) -> None:
+    pytest.importorskip("typer")
+    pytest.importorskip("pandas")
+    fit, show, predict, explain = on_passengers(tmp_path)
+    report, rows = blocks_of(TABLES, "text")
+    assert without_seconds(run_commands([fit], tmp_path)) == without_seconds(report)
+    (sql,) = blocks_of(TABLES, "sql")
+    assert run_commands([show], tmp_path).startswith(sql)
+    run_commands([predict], tmp_path)
+    assert (tmp_path / "with-predictions.csv").read_text(encoding="utf-8").startswith(rows)
+    assert explain.startswith("codt explain ")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="runs lines of a Unix shell")
+@pytest.mark.xfail(strict=True, reason="the page cannot show tests of categories yet")
+def test_the_guide_on_tables_ends_with_a_page(tmp_path: Path) -> None:
+    pytest.importorskip("typer")
+    pytest.importorskip("pandas")
+    fit, _, _, explain = on_passengers(tmp_path)
+    run_commands([fit, explain], tmp_path)
+    assert (tmp_path / "page.html").is_file()
+
+
+def test_the_guide_on_tables_shows_what_its_python_prints(tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
+    script = tmp_path / "page.py"
+    script.write_text("\n".join(blocks_of(TABLES, "python")), encoding="utf-8")
+    printed = " ".join(run_script(script, tmp_path).split())
+    shown = [block for block in blocks_of(TABLES) if "codt " not in block]
+    assert len(shown) >= 5
+    assert [block for block in shown if " ".join(block.split()) not in printed] == []
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)

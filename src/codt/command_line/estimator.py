@@ -65,6 +65,7 @@ def fitting() -> Iterator[None]:
         try:
             yield
         except (ValueError, TypeError) as error:
-            raise typer.BadParameter(str(error)) from error
+            # The flag that stands for the parameter.
+            raise typer.BadParameter(str(error).replace("categorical_features", "--categorical")) from error
     for text in dict.fromkeys(str(warning.message) for warning in caught):
         typer.echo(f"note: {text}", err=True)

@@ -124,8 +124,9 @@ class OptimalTreeClassifier(ClassifierMixin, FittedClasses, BaseOptimalTree):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The samples; numbers, without NaN or infinity. A sparse matrix is made dense, if there is memory for it.
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples: numbers, categories, dates and times, any of which may be missing; infinity is refused. A
+            sparse matrix is made dense, if there is memory for it.
         y : array-like of shape (n_samples,)
             Their labels: numbers or strings.
         sample_weight : array-like of shape (n_samples,), optional

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from codt.estimators.presentation import PresentationMixin
 from codt.input_checks.arrays import Floats
+from codt.table.reading import check_container
 from codt.tree.measures import decision_path, feature_importances
 from codt.tree.tree import Tree
 
@@ -52,12 +53,16 @@ class FittedTree(PresentationMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples, with the columns that ``fit`` has seen.
         """
         check_is_fitted(self)
+        is_frame = check_container(X)
+        if is_frame:  # what is missing is named
+            validate_data(self, X, reset=False, skip_check_array=True)
         samples = self.tree_.encode(X, getattr(self, "handle_unknown", "ignore"))
-        validate_data(self, X, reset=False, skip_check_array=True)
+        if not is_frame:
+            validate_data(self, X, reset=False, skip_check_array=True)
         return self.tree_.leaves_of(samples)
 
     def decision_path(self, X: ArrayLike) -> Any:
@@ -65,8 +70,8 @@ class FittedTree(PresentationMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples, with the columns that ``fit`` has seen.
         """
         leaves = self.apply(X)
         return decision_path(self.tree_, leaves)
@@ -99,8 +104,8 @@ class FittedClasses(FittedTree):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples, with the columns that ``fit`` has seen.
         """
         leaves = self.apply(X)
         predicted: NDArray[Any] = self.classes_[self.tree_.label[leaves]]
@@ -111,8 +116,8 @@ class FittedClasses(FittedTree):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples, with the columns that ``fit`` has seen.
         """
         leaves = self.apply(X)
         counts = self.tree_.value[leaves]
@@ -124,8 +129,8 @@ class FittedClasses(FittedTree):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples, with the columns that ``fit`` has seen.
         """
         with np.errstate(divide="ignore"):
             logarithms: Floats = np.log(self.predict_proba(X))
@@ -146,8 +151,8 @@ class FittedNumbers(FittedTree):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples, with the columns that ``fit`` has seen.
         """
         leaves = self.apply(X)
         means = self.tree_.value

@@ -101,8 +101,9 @@ class OptimalTreeRegressor(RegressorMixin, FittedNumbers, BaseOptimalTree):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The samples; numbers, without NaN or infinity. A sparse matrix is made dense, if there is memory for it.
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples: numbers, categories, dates and times, any of which may be missing; infinity is refused. A
+            sparse matrix is made dense, if there is memory for it.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The numbers to predict. With several columns the squared errors of all of them are summed. With the criteria
             ``"poisson"``, ``"gamma"`` and ``"tweedie"`` they are rates: events (or amounts) divided by exposure.

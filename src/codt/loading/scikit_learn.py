@@ -16,8 +16,8 @@ from codt.tree.of_sklearn import is_sklearn_tree, tree_of_sklearn
 def from_sklearn(model: Any) -> OptimalTreeClassifier | OptimalTreeRegressor:
     """Return a fitted codt estimator with the tree of a fitted scikit-learn estimator.
 
-    The two predict the same for every sample without NaN. Nothing is proven about the tree: ``status_`` is
-    ``"imported"`` and ``lower_bound_`` is 0, unless the tree has no loss at all.
+    The two predict the same for every sample, also if values are missing (NaN). Nothing is proven about the tree:
+    ``status_`` is ``"imported"`` and ``lower_bound_`` is 0, unless the tree has no loss at all.
 
     Parameters
     ----------

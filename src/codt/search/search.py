@@ -160,8 +160,8 @@ class Search:
             if name not in PARAMETERS:
                 raise TypeError(unknown_parameter(name, [*values, *PARAMETERS], "Search()"))
         check_parameters([PARAMETERS[name] for name in parameters], parameters, "Search")
-        self.feature_names = _get_feature_names(X)
         table = read_table(X, categorical_features)
+        self.feature_names = _get_feature_names(X)
         self.given_samples = table.samples
         self.task: Task = task
         importance = Importance(sample_weight, class_weight, cost_matrix, sample_costs, criterion, parameters, classes)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, time, timedelta
 from numbers import Integral, Real
 from typing import Any
 
@@ -14,7 +16,8 @@ from numpy.typing import NDArray
 from codt.input_checks.arrays import Floats, check_features, is_missing
 from codt.input_checks.names import unknown_name
 from codt.input_checks.sparse import dense
-from codt.table.kinds import UNITS, Categories, Kind, Label, Moments
+from codt.table.kinds import Categories, Kind, Label, Moments
+from codt.table.moments import counted, moments_of, of_objects
 
 # A column of text in which every row is different names the rows. In tables with fewer rows that may be chance.
 FEWEST_IDENTIFIERS = 20
@@ -39,6 +42,34 @@ class Table:
     numbers: Any
 
 
+def check_container(X: Any) -> bool:
+    """Return whether samples are a data frame; refuse what is no table, or has columns that cannot be told apart.
+
+    Parameters
+    ----------
+    X : object
+        The samples.
+
+    Examples
+    --------
+    >>> check_container([[1.0, 2.0]])
+    False
+    """
+    if isinstance(X, Mapping) and not hasattr(X, "shape"):  # which some sparse matrices have
+        raise TypeError("X is a dictionary; expected a matrix (samples x features) or a data frame.")
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError("X is a lazy frame; expected a data frame, which its method collect() returns.")
+    names = getattr(X, "column_names", getattr(X, "columns", None))  # the columns of pyarrow's tables are arrays
+    if names is None or isinstance(X, np.ndarray):
+        return False
+    if not len(names):
+        raise ValueError("X is a data frame without columns; expected at least one.")
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
+        raise ValueError(f"X has more than one column {twice!r}; expected different names.")
+    return True
+
+
 def read_table(X: Any, categorical_features: Any = "from_dtype") -> Table:
     """Return a table as numbers, and what its columns hold.
 
@@ -55,6 +86,7 @@ def read_table(X: Any, categorical_features: Any = "from_dtype") -> Table:
     >>> table.samples.tolist(), table.kinds[0].labels
     ([[1.0, 1.5], [0.0, nan], [1.0, 3.0]], ('blue', 'red'))
     """
+    check_container(X)
     if _only_numbers(X) and (categorical_features is None or isinstance(categorical_features, str)):
         _check_choice(categorical_features)
         numbers = dense(X)
@@ -62,10 +94,9 @@ def read_table(X: Any, categorical_features: Any = "from_dtype") -> Table:
     columns = _Columns(X)
     chosen = _chosen(categorical_features, columns)
     kinds = tuple(columns.kind(j, chosen) for j in range(columns.count))
-    if all(kind is None for kind in kinds):
-        return Table(columns.encoded(()), None, columns.with_codes(()))
     numbers = columns.with_codes(kinds)
-    return Table(check_features(numbers), kinds, numbers)
+    samples = columns.floats(numbers, kinds, ", or the column named in categorical_features")
+    return Table(samples, None if all(kind is None for kind in kinds) else kinds, numbers)
 
 
 def encode(X: Any, kinds: Sequence[Kind] | None, handle_unknown: str = "ignore") -> Floats:
@@ -85,9 +116,11 @@ def encode(X: Any, kinds: Sequence[Kind] | None, handle_unknown: str = "ignore")
     >>> encode([["red"], ["green"], [None]], [Categories(("blue", "red"))]).ravel()
     array([ 1.,  2., nan])
     """
-    if kinds is None:
+    check_container(X)
+    if kinds is None and _only_numbers(X):
         return check_features(X)
     columns = _Columns(X)
+    kinds = (None,) * columns.count if kinds is None else kinds
     if columns.count != len(kinds):
         raise ValueError(f"X has {columns.count} features; expected {len(kinds)}.")
     numbers = columns.with_codes(kinds)
@@ -95,7 +128,7 @@ def encode(X: Any, kinds: Sequence[Kind] | None, handle_unknown: str = "ignore")
         for j, kind in enumerate(kinds):
             if isinstance(kind, Categories):
                 columns.refuse_unknown(j, kind)
-    return check_features(numbers)
+    return columns.floats(numbers, kinds, ", as in training")
 
 
 class _Columns:
@@ -107,13 +140,10 @@ class _Columns:
         self._nw = nw
         self._frame: Any = None
         self._cells: NDArray[Any] = np.empty((0, 0))
-        self._axis: Any = X.columns if nw.dependencies.is_pandas_like_dataframe(X) else None
-        if self._axis is not None:  # names may be numbers, or there twice; narwhals finds columns by their names
-            X = X.set_axis([str(j) for j in range(X.shape[1])], axis=1)
         frame = nw.from_native(X, eager_only=True, pass_through=True)
         if isinstance(frame, nw.DataFrame):
             self._frame = frame
-            names = list(frame.columns if self._axis is None else self._axis)
+            names = list(frame.columns)
             self.names: list[str] | None = names if all(isinstance(name, str) for name in names) else None
             self.count = len(names)
             return
@@ -137,23 +167,22 @@ class _Columns:
         """Return what a column holds; ``chosen`` are the categories, None to decide by its type."""
         if chosen is not None and j in chosen:
             return self._categories(j, asked=True)
-        if self._frame is None:
-            return _moments_of(self._cells[:, j]) if self._cells.dtype.kind in "Mm" else None
-        nw, dtype = self._nw, self._series(j).dtype
-        if dtype in (nw.Categorical, nw.Enum, nw.String):
-            if chosen is None:
-                return self._categories(j, asked=False)
-            if all(label is None for label in self._labels(j)):  # texts only by name
-                return None
-            raise ValueError(
-                f"X holds {dtype} in {self.place(j)}, which categorical_features does not name; expected numbers there."
-            )
-        if dtype in (nw.Date, nw.Datetime, nw.Duration, nw.Time):
-            zone = getattr(dtype, "time_zone", None) is not None
-            return _moments_of(self._ticks(j), zone=zone, time=dtype == nw.Time)
-        if dtype in (nw.List, nw.Array, nw.Struct, nw.Binary):
-            raise TypeError(f"X holds {dtype} in {self.place(j)}; expected numbers, categories or dates.")
-        return None
+        if self._frame is not None:
+            nw, dtype = self._nw, self._series(j).dtype
+            if dtype in (nw.Categorical, nw.Enum, nw.String):
+                if chosen is None:
+                    return self._categories(j, asked=False)
+                if all(label is None for label in self._labels(j)):  # texts only by name
+                    return None
+                what = "text" if dtype == nw.String else "categories"
+                raise ValueError(
+                    f"X holds {what} in {self.place(j)}, which categorical_features does not name; expected numbers"
+                    " there. Name the column, too, or drop it."
+                )
+            if dtype in (nw.List, nw.Array, nw.Struct, nw.Binary):
+                raise TypeError(f"X holds {dtype} in {self.place(j)}; expected numbers, categories or dates.")
+        moments = self._moments(j)
+        return None if moments is None else moments[1]
 
     def with_codes(self, kinds: Sequence[Kind]) -> Any:
         """Return the table with numbers in place of categories and moments."""
@@ -171,12 +200,21 @@ class _Columns:
         if backend.is_pandas_like():  # which aligns by index
             index = frame.to_native().index
             series = [nw.from_native(column.to_native().set_axis(index), series_only=True) for column in series]
-        native = (frame.with_columns(*series) if series else frame).to_native()
-        return native if self._axis is None else native.set_axis(self._axis, axis=1)
+        return (frame.with_columns(*series) if series else frame).to_native()
 
-    def encoded(self, kinds: Sequence[Kind]) -> Floats:
-        """Return the table as numbers."""
-        return check_features(self.with_codes(kinds))
+    def floats(self, numbers: Any, kinds: Sequence[Kind], advice: str) -> Floats:
+        """Return the table with numbers in place of categories and moments as floats, or say where it holds text."""
+        try:
+            return check_features(numbers)
+        except (TypeError, ValueError):
+            for j in (j for j, kind in enumerate(kinds) if kind is None):
+                for row, cell in enumerate(self._list(j)):
+                    if isinstance(cell, str) and not _is_number(cell):
+                        raise ValueError(
+                            f"X holds text, {cell!r}, in row {row} (counted from 0), {self.place(j)}; expected"
+                            f" numbers{advice}."
+                        ) from None
+            raise
 
     def refuse_unknown(self, j: int, kind: Categories) -> None:
         """Refuse categories that were not there in training."""
@@ -189,12 +227,15 @@ class _Columns:
                 )
 
     def _series(self, j: int) -> Any:
-        return self._frame[self._frame.columns[j]]
+        return self._frame[:, j]  # by its place: names may be numbers
+
+    def _list(self, j: int) -> list[Any]:
+        cells: list[Any] = self._cells[:, j].tolist() if self._frame is None else self._series(j).to_list()
+        return cells
 
     def _labels(self, j: int) -> list[Label | None]:
         """Return the categories of a column, None where one is missing."""
-        cells: Iterable[Any] = self._cells[:, j].tolist() if self._frame is None else self._series(j).to_list()
-        return [label_of(cell) for cell in cells]
+        return [label_of(cell) for cell in self._list(j)]
 
     def _categories(self, j: int, *, asked: bool) -> Categories:
         labels = self._labels(j)
@@ -214,25 +255,36 @@ class _Columns:
 
     def _codes(self, j: int, kind: Categories | Moments) -> Floats:
         if isinstance(kind, Moments):
-            moments = self._cells[:, j] if self._frame is None else self._ticks(j)
-            if moments.dtype.kind not in "Mm":
-                raise TypeError(f"X holds {moments.dtype} in {self.place(j)}; expected {kind.sort}s, as in training.")
-            return _counted(moments, kind.unit)
+            found = self._moments(j)
+            if found is not None and found[1].sort == kind.sort:
+                return counted(found[0], kind.unit)
+            other = next(((row, cell) for row, cell in enumerate(self._list(j)) if not is_missing(cell)), None)
+            if other is None:
+                return np.full(len(self._list(j)), math.nan)
+            raise TypeError(
+                f"X holds {other[1]!r} in row {other[0]} (counted from 0), {self.place(j)}; expected {kind.sort}s, as"
+                " in training."
+            )
         index = {label: code for code, label in enumerate(kind.labels)}
         others = len(kind.labels)
         labels = self._labels(j)
         return np.array([math.nan if label is None else index.get(label, others) for label in labels], dtype=np.float64)
 
-    def _ticks(self, j: int) -> NDArray[Any]:
-        """Return a column of moments as NumPy's."""
+    def _moments(self, j: int) -> tuple[NDArray[Any], Moments] | None:
+        """Return a column of moments as NumPy's, with its kind; None if it holds anything else."""
+        if self._frame is None:
+            cells = self._cells[:, j]
+            return (cells, moments_of(cells)) if cells.dtype.kind in "Mm" else of_objects(cells.tolist())
         nw, series = self._nw, self._series(j)
-        if series.dtype == nw.Time:
-            return np.array(
-                ["NaT" if time is None else _since_midnight(time) for time in series.to_list()], dtype="timedelta64[ns]"
-            )
-        if getattr(series.dtype, "time_zone", None) is not None:
+        if series.dtype in (nw.Object, nw.Time):
+            return of_objects(series.to_list())
+        if series.dtype not in (nw.Date, nw.Datetime, nw.Duration):
+            return None
+        zone = getattr(series.dtype, "time_zone", None) is not None
+        if zone:
             series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-        return np.asarray(series.to_numpy())
+        moments = np.asarray(series.to_numpy())
+        return moments, moments_of(moments, zone=zone)
 
 
 def label_of(cell: Any) -> Label | None:
@@ -260,7 +312,11 @@ def label_of(cell: Any) -> Label | None:
 def _only_numbers(X: Any) -> bool:
     """Whether a table holds nothing but numbers; if in doubt, it does not."""
     if isinstance(X, np.ndarray) and not isinstance(X, np.ma.MaskedArray):
-        return X.dtype.kind not in "Mm"
+        return X.ndim != 2 or X.dtype.kind not in "MmOUS"
+    if isinstance(X, (list, tuple)):
+        first = X[0] if X else None
+        others = (str, date, time, timedelta)
+        return not (isinstance(first, (list, tuple)) and any(isinstance(cell, others) for cell in first))
     dtypes = getattr(X, "dtypes", None)
     if dtypes is None or not hasattr(X, "columns"):
         return not hasattr(X, "schema")  # pyarrow's tables have one
@@ -327,33 +383,14 @@ def _declared(series: Any) -> tuple[list[Label], bool]:
     return [], False
 
 
-def _moments_of(moments: NDArray[Any], *, zone: bool = False, time: bool = False) -> Moments:
-    """Return the kind of a column of NumPy's moments: the coarsest unit in which all of them are whole numbers."""
-    present = moments[~np.isnat(moments)]
-    letter = moments.dtype.kind
-    unit = next(
-        unit
-        for unit in UNITS
-        if unit == "ns" or bool((present.astype(f"{letter}8[{unit}]").astype(moments.dtype) == present).all())
-    )
-    return Moments("time" if time else "date" if letter == "M" else "duration", unit, zone)
-
-
-def _counted(moments: NDArray[Any], unit: str) -> Floats:
-    """Return moments as numbers of a unit, NaN where there is none."""
-    origin = np.zeros(1, dtype=moments.dtype)[0]
-    missing = np.isnat(moments)
-    step: Any = np.array(1, dtype=f"m8[{unit}]")
-    counted: Floats = np.asarray((np.where(missing, origin, moments) - origin) / step, dtype=np.float64)
-    counted[missing] = math.nan
-    return counted
-
-
-def _since_midnight(time: Any) -> np.timedelta64:
-    seconds = (time.hour * 60 + time.minute) * 60 + time.second
-    return np.timedelta64(seconds * 1_000_000 + time.microsecond, "us")
-
-
 def _few(labels: Sequence[Label]) -> str:
     shown = ", ".join(repr(label) for label in labels[:10])
     return shown if len(labels) <= 10 else f"{shown} and {len(labels) - 10} others"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

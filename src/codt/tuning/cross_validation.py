@@ -85,8 +85,8 @@ class BaseOptimalTreeCV(FittedTree):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples; numbers, without NaN or infinity.
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples, as in :meth:`codt.OptimalTreeClassifier.fit`.
         y : array-like of shape (n_samples,)
             Their labels (numbers or strings), or the numbers to predict.
         sample_weight : array-like of shape (n_samples,), optional

@@ -104,8 +104,8 @@ def optimal_path(
     ----------
     estimator : OptimalTreeClassifier, OptimalTreeRegressor, OptimalPolicyTree or OptimalSurvivalTree
         The estimator whose other options are used; its limits hold for each search. It is not fitted itself.
-    X : array-like of shape (n_samples, n_features)
-        The samples.
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        The samples, as in :meth:`codt.OptimalTreeClassifier.fit`.
     y : array-like of shape (n_samples,)
         The labels, or the numbers to predict; what ``estimator.fit`` takes.
     max_depths : iterable of int, or int, optional
