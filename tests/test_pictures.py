@@ -16,7 +16,8 @@ from sklearn.pipeline import make_pipeline
 import codt
 from codt import OptimalTreeClassifier, OptimalTreeRegressor
 from codt.pictures.fills import heights
-from codt.pictures.layout import colour, fit_text, place, shares, short_number, spreads
+from codt.pictures.layout import colour, place, shares, short_number, spreads
+from codt.pictures.lines import fit_text
 from codt.pictures.placing import BOX, PADDING, SLOT, text_width
 
 LONG = [
