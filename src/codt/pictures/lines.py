@@ -94,7 +94,7 @@ def pieces_of(text: str) -> list[str]:
     >>> pieces_of("≤ 2.5 or missing")
     ['≤ 2.5 ', 'or ', 'missing']
     """
-    return [piece for piece in re.split(r"(?<=[\s_/])(?<![≤>]\s)|(?=\()|(?<=[.\-])(?!\d)", text) if piece]
+    return [piece for piece in re.split(r"(?<=[\s_/])(?<![\u2264>]\s)|(?=\()|(?<=[.\-])(?!\d)", text) if piece]
 
 
 def fit_text(text: str, width: float, lines: int, measure: Measure) -> list[str]:
