@@ -198,7 +198,7 @@ def test_nothing_overflows(open_page: Any, task: str, width: int) -> None:
     page = open_page((model, X, y), width)
     for node in range(model.tree_.node_count):
         page.evaluate("(id) => views[0].select(id)", node)
-        page.wait_for_function("document.querySelector('.histogram svg') || !views[0].nodes[views[0].current].histogram")
+        page.wait_for_function("document.querySelector('.histogram svg') || !views[0].nodes[views[0].current].sides")
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         outside = page.evaluate(
             """() => [...document.querySelectorAll(".histogram svg")].flatMap((svg) => {
@@ -323,7 +323,8 @@ def test_histograms_of_categories() -> None:
     record, bar = of_test(split, values, split.goes_left(values[:, None]))
     assert record["bars"] == len(record["labels"]) == MOST_CATEGORIES + 1
     # The largest first on each side, and what is left of each side together; missing values are a category.
-    assert record["labels"] == ["c1", "c3", "c5", "c7", "c9", "10 others", "missing", "c0", "c2", "c4", "c6", "c8", "11 others"]
+    right = ["missing", "c0", "c2", "c4", "c6", "c8", "11 others"]
+    assert record["labels"] == ["c1", "c3", "c5", "c7", "c9", "10 others", *right]
     assert record["cut"] == 6
     counts = np.bincount(bar)
     assert counts.tolist() == [*sizes[1:10:2], sizes[11::2].sum(), 100, *sizes[0:10:2], sizes[10::2].sum() + 2]
@@ -454,3 +455,40 @@ def test_rules_are_in_words() -> None:
     assert any("port in {" in rule for rule in rules)
     assert any("or missing" in rule for rule in rules)
     assert any("booked ≤ 1912-0" in rule for rule in rules)
+
+
+def test_the_command_line_shows_and_explains_a_table_from_a_file(tmp_path: Path) -> None:
+    typer = pytest.importorskip("typer.testing")
+    pytest.importorskip("pyarrow")
+    from codt.command_line.app import app
+
+    _, X, y = voyage()
+    X = X.drop(columns="waited").assign(fate=y)  # CSV knows no durations
+    X["booked"] = X.booked.dt.strftime("%Y-%m-%d")
+    X.to_csv(tmp_path / "voyage.csv", index=False)
+
+    def run(*arguments: object) -> str:
+        result = typer.CliRunner().invoke(app, [str(argument) for argument in arguments], env={"COLUMNS": "200"})
+        assert result.exit_code == 0, result.output
+        return str(result.output)
+
+    model, table, page = (tmp_path / name for name in ("model.json", "voyage.csv", "page.html"))
+    run("fit", table, "--target", "fate", "--depth", 3, "--categorical-splits", "subset", "--out", model, "--quiet")
+    fitted = from_json(model.read_text(encoding="utf-8"))
+    text = run("show", model)
+    assert fitted.export_text() in text
+    assert "port in {" in text
+    assert "or missing" in text
+    assert "booked <= 1912-" in text
+    assert "</svg>" in run("show", model, "--as", "svg")
+    assert "or missing" in run("show", model, "--as", "graphviz")
+    run("explain", model, table, "--target", "fate", "--out", page)
+    data = data_of(page.read_text(encoding="utf-8"))
+    assert data["note"] == data["trouble"] == ""
+    kinds = {feature["name"]: feature for feature in data["features"]}
+    assert kinds["booked"]["moment"] == {"sort": "date", "unit": "D", "zone": False}
+    assert dict(kinds["port"]["labels"])[0] == "Belfast"
+    assert None in [value for row in data["samples"]["values"] for value in row]
+    # Without the names of columns, and with the leaves that the estimator finds in the table as pandas reads it.
+    read = pandas.read_csv(table, parse_dates=["booked"]).drop(columns="fate")
+    assert data["samples"]["leaves"][0] == fitted.apply(read)[data["samples"]["rows"]].tolist()

@@ -18,7 +18,7 @@ function axes({ width, height, x, y, xName, yName, label, marks, before = 0, aft
   for (const [i, [value, text]] of (marks ?? []).entries()) {
     picture.append(shape("text", { x: toX(value), y: box.bottom + 16, "text-anchor": i ? "end" : "start" }, text));
   }
-  for (const value of marks ? [] : ticks(x, Math.max(2, (box.right - box.left) / 140))) {
+  for (const value of marks ? [] : ticks(x, Math.max(3, (box.right - box.left) / 140))) {
     picture.append(shape("text", { x: toX(value), y: box.bottom + 16, "text-anchor": "middle" }, number(value)));
   }
   for (const value of values) {

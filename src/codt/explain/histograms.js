@@ -30,7 +30,7 @@ const APART = 56;  // for the bar of the missing values
 
 function ofNumbers(node, name, totals, width) {
   const { low, high, cut, gone, ends } = node.histogram;
-  const marks = ends && ends.map((value) => [value, momentText(value, data.features[node.feature].moment)]);
+  const marks = ends && endTexts(ends, data.features[node.feature].moment).map((text, i) => [ends[i], text]);
   const { picture, toY, box } = axes({ width, height: 170, x: [low, high], y: [0, Math.max(...totals)], xName: name, yName: "samples",
     label: `Histogram of ${name} in this node`, marks, before: gone === "first" ? APART : 0, after: gone === "last" ? APART : 0 });
   const first = gone === "first" ? 1 : 0;
@@ -53,6 +53,13 @@ function ofNumbers(node, name, totals, width) {
     cutText(picture, node, x, box.top - 1, width);
   }
   return picture;
+}
+
+// Between two days, the time of day says little and needs much room.
+function endTexts(ends, moment) {
+  const texts = ends.map((value) => momentText(value, moment));
+  const days = texts.map((text) => text.split(" ")[0]);
+  return moment.sort === "date" && days[0] !== days[1] ? days : texts;
 }
 
 const ROW = 22;

@@ -1,8 +1,11 @@
 // One tree: drawn, folded, zoomed, and followed by keys.
 const STRONG = "600 13px system-ui, sans-serif";
-// Tests that do not fit into one line have two, in boxes that are taller for all.
 const ROOM = 126;
-const SIDE_LINES = data.trees.some((tree) => tree.nodes.some(({ sides }) => sides && fitLines(sides.slice(0, 1), ROOM, STRONG, 9).length > 1)) ? 2 : 1;
+// Tests that do not fit into one line have two or three, in boxes that are taller for all.
+const SIDE_LINES = Math.max(1, ...data.trees.flatMap((tree) => tree.nodes).filter((node) => node.sides).map(({ sides }) => {
+  if (hasRoom(sides[0], ROOM, STRONG, 1)) return 1;
+  return sides.some((text) => hasRoom(text, ROOM, STRONG, 2)) ? 2 : 3;
+}));
 const BOX = { width: ROOM + 24, height: 46 + 16 * SIDE_LINES };
 const GAP = { down: { across: 18, along: 62 }, right: { across: 14, along: 60 } };
 const WIDEST_EDGE = 26;
