@@ -77,13 +77,13 @@ def test_histograms_count_every_sample_and_part_at_the_test(case: Any) -> None:
         for node in nodes:
             histogram = node["histogram"]
             if histogram is None:
-                assert "side" not in node
+                assert "sides" not in node
                 continue
             bars = np.array(histogram["counts"]).sum(axis=0)
             assert bars.sum() == node["n"]
-            if "side" in node:
+            if "sides" in node:
                 left = next(child for child in nodes if child["parent"] == node["id"] and child["yes"])
-                assert bars[: round(histogram["cut"] * len(bars))].sum() == left["n"]
+                assert bars[: histogram["cut"]].sum() == left["n"]
             if "counts" in node:
                 assert np.array(histogram["counts"]).sum(axis=1).tolist() == node["counts"]
 
@@ -135,7 +135,7 @@ def test_scores_and_residuals_in_regression(case: Any) -> None:
         assert sum(count for *_, count in error["cells"]) == len(X)
         assert error["y"][0] <= 0 <= error["y"][1]
     for fitted, tree in zip((model, cart), data["trees"], strict=True):
-        inside = [node["prediction"] for node in tree["nodes"] if "side" not in node]
+        inside = [node["prediction"] for node in tree["nodes"] if "sides" not in node]
         rows = np.asarray(fitted.predict(X)).reshape(len(X), -1)
         assert set(inside) == {", ".join(f"{value:.6g}" for value in row) for row in rows}
 
@@ -361,7 +361,7 @@ def test_the_bundle_is_small_and_names_its_versions() -> None:
 def test_decimals_of_thresholds_can_be_chosen() -> None:
     model, X, y = iris()
     nodes = data_of(model.to_html(X, y, decimals=3))["trees"][0]["nodes"]
-    assert nodes[0]["side"] == f"≤ {model.tree_.threshold[0]:.3f}"
-    assert nodes[1]["rule"][0].endswith(nodes[0]["side"])
+    assert nodes[0]["sides"][0] == f"≤ {model.tree_.threshold[0]:.3f}"
+    assert nodes[1]["rule"][0].endswith(nodes[0]["sides"][0])
     with pytest.raises(ValueError, match="decimals=-1"):
         model.to_html(X, y, decimals=-1)

@@ -201,12 +201,12 @@ def test_typed_values_light_up_the_path_that_predict_takes(open_page: Open, case
     assert page.locator("g.node.lit").count() == 0
 
 
-def test_a_missing_value_ends_the_path(open_page: Open) -> None:
+def test_without_a_value_the_path_ends(open_page: Open) -> None:
     model, page = open_page(iris, 1600)
     feature = str(model.feature_names_in_[model.tree_.feature[0]])
     page.locator(f'.inputs label[title="{feature}"] input').fill("")
     assert trees_of(page)[0].locator("g.node.lit").count() == 1
-    assert "missing" in page.locator(".result").inner_text()
+    assert f"there is no value of {feature}" in page.locator(".result").inner_text()
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from typing import Any
 
@@ -172,3 +173,19 @@ def test_a_model_that_was_not_fitted_has_no_exports() -> None:
     for export in (model.to_json, model.to_sql, model.to_python, model.to_graphviz, model.export_text):
         with pytest.raises(NotFittedError):
             export()
+
+
+def test_graphviz_breaks_and_shortens_tests_of_many_categories() -> None:
+    X = np.array([[f"category {i}"] for i in range(20)] * 2)
+    codes = np.arange(40) % 20
+    model = OptimalTreeClassifier(max_depth=1, categorical_features=[0]).fit(X, codes % 2)
+    document = json.loads(model.to_json())
+    document["tree"]["categories"][0] = list(range(1, 20, 2))
+    read = from_json(json.dumps(document))
+    label = read.to_graphviz().split('0 [label="')[1].split('"')[0].split("\\n")
+    assert " ".join(label).startswith("x[0] in {category 1, ")
+    assert "and 2 others}" in " ".join(label)
+    assert all(len(line) <= 40 for line in label)
+    named = read.tree_.split(0).labels
+    assert f"in {{{', '.join(map(str, named))}}}" in read.export_text()
+    assert ", ".join(map(repr, named)) in read.to_sql()

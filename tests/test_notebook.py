@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 from codt import OptimalTreeClassifier, OptimalTreeRegressor
-from tests.test_pictures import deep
+from tests.support.pages import voyage
+from tests.test_pictures import deep, many_categories
 
 MEASURE = """() => {
   const box = e => { const r = e.getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom]; };
@@ -40,6 +41,8 @@ def models() -> dict[str, Any]:
         "many numbers": OptimalTreeRegressor(max_depth=5, time_limit=1).fit(diabetes.data, diabetes.target),
         "several": OptimalTreeRegressor(max_depth=2).fit(diabetes.data, several),
         "long names": deep(OptimalTreeClassifier),
+        "table": voyage()[0],
+        "many categories": many_categories(),
     }
 
 

@@ -16,7 +16,8 @@ from sklearn.pipeline import make_pipeline
 import codt
 from codt import OptimalTreeClassifier, OptimalTreeRegressor
 from codt.pictures.fills import heights
-from codt.pictures.layout import colour, fit_text, place, shares, short_number, spreads
+from codt.pictures.layout import colour, place, shares, short_number, spreads
+from codt.pictures.lines import fit_text, test_lines
 from codt.pictures.placing import BOX, PADDING, SLOT, text_width
 
 LONG = [
@@ -39,6 +40,19 @@ def deep(make: Any) -> Any:
     labels = np.array(["benign tumour, no treatment at all needed", "</svg><script>alert(2)</script>", "W" * 30])
     y = labels[codes] if make is OptimalTreeClassifier else codes * 1e6 + rng.normal(size=400)
     return make(max_depth=4, time_limit=2).fit(X, y)
+
+
+def many_categories() -> Any:
+    """A tree whose first test names six categories, some of which fit into no box."""
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(4)
+    labels = [*LONG, *(f"category {i}" for i in range(6))]
+    X = pandas.DataFrame({"kind": np.array(labels)[rng.integers(0, 12, 300)], "size": rng.normal(size=300)})
+    X.loc[rng.random(300) < 0.2, "size"] = np.nan
+    y = X.kind.isin(labels[::2]) ^ (X["size"].isna() | (X["size"] < 0.5))
+    model = OptimalTreeClassifier(max_depth=2, categorical_splits="subset").fit(X, y)
+    assert len(model.tree_.split(0).categories) == 6
+    return model
 
 
 @pytest.fixture(scope="module", params=[OptimalTreeClassifier, OptimalTreeRegressor])
@@ -246,3 +260,39 @@ def test_pictures_need_a_fitted_tree() -> None:
     for draw in (codt.plot_tree, codt.plot_trace, codt.tree_svg):
         with pytest.raises(NotFittedError):
             draw(OptimalTreeClassifier())
+
+
+def test_tests_of_many_categories_are_shortened_in_pictures_only() -> None:
+    model = many_categories()
+    labels = model.tree_.split(0).labels
+    root = place(model)[0]
+    assert root.tests[0] == "in {" + ", ".join(labels) + "}"
+    assert root.tests[-1] == "in {" + labels[0] + " and 5 others}"
+    assert all(label in model.export_text() for label in labels)
+    # As many categories as fit are named, and all others counted.
+    texts = [test.replace(" ", "") for test in root.tests]
+    found = [test_lines(root, width, text_width) for width in (1000, 600, 400, 60)]
+    places = [texts.index("".join(lines).replace(" ", "")) for lines in found[:-1]]
+    assert places == sorted(places)
+    assert places[0] == 0 < places[-1]
+    assert found[-1][-1].endswith("…")
+    assert all(text_width(line) <= 60 for line in found[-1])
+    root_box = ElementTree.fromstring(codt.tree_svg(model)).findall(".//{*}g[@class='node']")[0]
+    assert all(text_width(text.text or "") <= BOX - PADDING for text in root_box.findall("{*}text"))
+    assert all(label in (root_box.find("{*}title").text or "") for label in labels)  # type: ignore[union-attr]
+
+
+def test_a_number_stays_with_its_sign() -> None:
+    assert fit_text("≤ 20.5 or missing", 60, 3, text_width) == ["≤ 20.5", "or", "missing"]
+
+
+def test_boxes_of_a_level_are_as_tall_as_they_need() -> None:
+    model = many_categories()
+    boxes = ElementTree.fromstring(codt.tree_svg(model)).findall(".//{*}g[@class='node']")
+    tall = [float(box.findall("{*}rect")[0].get("height", "")) for box in boxes]
+    lines = [len(box.findall("{*}text")) for box in boxes]
+    nodes = place(model)
+    assert lines[0] > max(lines[1:])
+    for node in nodes:
+        same = [i for i, other in enumerate(nodes) if (other.depth, other.is_leaf) == (node.depth, node.is_leaf)]
+        assert tall[node.index] == 27 + 14 * max(lines[i] for i in same)

@@ -21,6 +21,7 @@ from codt import OptimalTreeClassifier, OptimalTreeRegressor
 from codt.pictures.fills import INNER, fills
 from codt.pictures.fitting import LEGIBLE_POINTS
 from codt.pictures.layout import colour
+from tests.test_pictures import many_categories
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -252,3 +253,15 @@ def test_a_search_without_changes_is_a_line_and_not_a_dot() -> None:
             assert ax.get_legend() is not None
     assert "optimal from the start" in codt.plot_trace(done).get_legend().get_texts()[0].get_text()
     assert len(codt.plot_trace(nothing).lines) >= 2
+
+
+@pytest.mark.parametrize("size", [None, (8, 5), (4, 3)])
+def test_categories_and_missing_values_are_legible(size: tuple[float, float] | None) -> None:
+    from tests.support.pages import voyage
+
+    for model in (many_categories(), voyage()[0], voyage(task="regression")[0]):
+        ax = codt.plot_tree(model, None if size is None else plt.subplots(figsize=size)[1])
+        check_legible(ax)
+        smallest = min(text.get_fontsize() for text in ax.texts)
+        assert smallest >= (8 if size is None else LEGIBLE_POINTS if size == (8, 5) else 3)
+        assert "or missing" in words(ax)

@@ -49,6 +49,38 @@ def single_leaf() -> Case:
     return OptimalTreeClassifier(max_depth=0).fit(X, y), X, y
 
 
+def voyage(n_samples: int = 240, task: str = "classification", **options: Any) -> Case:
+    """Passengers: a tree that tests all of its features, which are of all kinds; all but the last may be missing."""
+    rng = np.random.default_rng(13)
+    ports = np.array(["Southampton", "Cherbourg", "Queenstown", "Belfast", "Liverpool", "Le Havre", "New York", "Oslo"])
+    cabins = np.array(["third", "second", "first"])
+    X = pandas.DataFrame(
+        {
+            "age": rng.integers(1, 70, n_samples).astype(float),
+            "port": ports[rng.integers(0, len(ports), n_samples)].astype(object),
+            "cabin": pandas.Categorical(cabins[rng.integers(0, 3, n_samples)], categories=cabins, ordered=True),
+            "booked": pandas.Timestamp("1912-01-01") + pandas.to_timedelta(rng.integers(0, 99, n_samples), unit="D"),
+            "waited": pandas.to_timedelta(rng.integers(0, 72, n_samples), unit="h"),
+        }
+    )
+    for name in ("age", "port", "cabin", "booked"):
+        X.loc[rng.random(n_samples) < 0.15, name] = None
+    score = (
+        1.5 * X.port.isin(["Southampton", "Belfast", "Oslo", "New York"])
+        + 2.0 * (X.age < 16)
+        + 1.5 * X.age.isna()
+        + (X.cabin.cat.codes > 0)
+        + 1.5 * (X.booked < "1912-02-10")
+        + (X.waited < pandas.Timedelta("20h"))
+        + rng.normal(0, 0.5, n_samples)
+    )
+    options = {"max_depth": 3, "categorical_splits": "subset", **options}
+    if task == "regression":
+        return OptimalTreeRegressor(**options).fit(X, score), X, score
+    labels = np.where(score > 2.4, "survived", "died")
+    return OptimalTreeClassifier(**options).fit(X, labels), X, labels
+
+
 def large(n_samples: int = 100_000) -> Case:
     """Depth 5, 32 leaves, and a tree that tests all of its 20 features."""
     rng = np.random.default_rng(0)

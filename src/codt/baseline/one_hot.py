@@ -49,10 +49,14 @@ def one_hot(problem: Problem) -> tuple[Floats, list[Indicator]]:
             cells.append(values)
             continue
         assert isinstance(kind, Categories)
-        codes = np.where(np.isnan(values), len(kind.labels), values)
-        for code in np.unique(codes).astype(int).tolist():
+        gone = len(kind.labels)
+        # Rows of a category that the tree does not know are zero in all of the columns.
+        codes = np.where(np.isnan(values), gone, np.where(values < gone, values, gone + 1))
+        for code in np.unique(codes[codes <= gone]).astype(int).tolist():
             columns.append(Indicator(feature, code))
             cells.append((codes == code).astype(np.float64))
+    if not columns:
+        return np.zeros((len(samples), 1)), [Indicator(0)]
     return np.column_stack(cells), columns
 
 

@@ -1,65 +1,34 @@
-// Pictures with axes: histograms, residuals, the search.
+// Pictures with axes: residuals, the search, and the frame of histograms.
 
 // Ranges that floats cannot hold have no ticks but their ends.
 function ticks([low, high], count) {
   return Number.isFinite(high - low) ? d3.ticks(low, high, count) : [low, high];
 }
 
-// A frame with ticks; returns the picture and the scales of both axes.
-function axes({ width, height, x, y, xName, yName, label }) {
+// A frame with ticks, or with these texts at both ends; returns the picture and the scales of both axes.
+function axes({ width, height, x, y, xName, yName, label, marks, before = 0, after = 0 }) {
   const values = ticks(y, 4);
   pen.font = "12px system-ui, sans-serif";
   const left = Math.max(30, 10 + Math.max(0, ...values.map((value) => pen.measureText(number(value)).width)));
-  const box = { left, right: width - 12, top: 24, bottom: height - 40 };
+  const box = { left: left + before, right: width - 12 - after, top: 24, bottom: height - 40 };
   const picture = shape("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label, class: "chart" });
   const along = ([low, high], start, end) => (value) => start + ((value / 2 - low / 2) / (high / 2 - low / 2 || 1)) * (end - start);
   const toX = along(x, box.left, box.right);
   const toY = along(y, box.bottom, box.top);
-  for (const value of ticks(x, Math.max(2, width / 140))) {
+  for (const [i, [value, text]] of (marks ?? []).entries()) {
+    picture.append(shape("text", { x: toX(value), y: box.bottom + 16, "text-anchor": i ? "end" : "start" }, text));
+  }
+  for (const value of marks ? [] : ticks(x, Math.max(3, (box.right - box.left) / 140))) {
     picture.append(shape("text", { x: toX(value), y: box.bottom + 16, "text-anchor": "middle" }, number(value)));
   }
   for (const value of values) {
-    picture.append(shape("path", { d: `M${box.left} ${toY(value)}H${box.right}`, class: "grid" }));
-    picture.append(shape("text", { x: box.left - 6, y: toY(value) + 4, "text-anchor": "end" }, number(value)));
+    picture.append(shape("path", { d: `M${left} ${toY(value)}H${width - 12}`, class: "grid" }));
+    picture.append(shape("text", { x: left - 6, y: toY(value) + 4, "text-anchor": "end" }, number(value)));
   }
   picture.append(shape("path", { d: `M${box.left} ${box.bottom}H${box.right}`, class: "axis" }));
   picture.append(shape("text", { x: (box.left + box.right) / 2, y: height - 6, "text-anchor": "middle" }, fitText(xName, box.right - box.left, "12px sans-serif")));
   picture.append(shape("text", { x: 0, y: 11 }, yName));
   return { picture, toX, toY, box };
-}
-
-// Bars of one width, stacked by class or coloured by the mean of the targets, with a line at the test.
-function histogram(node, name) {
-  const { low, high, cut, counts, shades } = node.histogram;
-  const totals = counts[0].map((_, bar) => counts.reduce((sum, row) => sum + row[bar], 0));
-  const draw = (width) => {
-    const most = Math.max(...totals);
-    const { picture, toY, box } = axes({ width, height: 170, x: [low, high], y: [0, most], xName: name, yName: "samples",
-      label: `Histogram of ${name} in this node` });
-    const step = (box.right - box.left) / totals.length;
-    totals.forEach((_, bar) => {
-      let below = 0;
-      counts.forEach((row, group) => {
-        if (!row[bar]) return;
-        const top = toY(below + row[bar]);
-        const fill = shades ? shade(shades[bar]) : data.colours[group];
-        const part = shape("rect", { x: box.left + bar * step + 0.5, width: Math.max(step - 1, 0.5), y: top, height: toY(below) - top });
-        part.style.fill = fill;
-        const what = shades ? samples(row[bar]) : `${data.classes[group]}: ${number(row[bar])}`;
-        part.append(shape("title", {}, what));
-        picture.append(part);
-        below += row[bar];
-      });
-    });
-    if (cut !== null) {
-      const x = box.left + cut * (box.right - box.left);
-      picture.append(shape("path", { d: `M${x} ${box.top - 8}V${box.bottom}`, class: "cut" }));
-      const atEnd = cut > 0.6;
-      picture.append(shape("text", { x: x + (atEnd ? -5 : 5), y: box.top - 1, "text-anchor": atEnd ? "end" : "start", class: "cut-text" }, node.side));
-    }
-    return picture;
-  };
-  return responsive(make("div", "histogram"), draw);
 }
 
 // Residuals against predictions; the darker a cell, the more samples lie in it.

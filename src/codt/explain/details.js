@@ -50,7 +50,7 @@ function copyButton(node) {
 
 // own: the numbers of the tree itself are those of the data given
 function describe(node, panel, own, foldable) {
-  const heading = node.side ? `Node ${node.id}: ${node.name} ${node.side}?` : `Leaf ${node.id}: ${node.prediction}`;
+  const heading = node.sides ? `Node ${node.id}: ${node.name} ${node.sides[0]}?` : `Leaf ${node.id}: ${node.prediction}`;
   const conditions = make("ul", "rule");
   if (!node.rule.length) conditions.append(make("li", "", "every sample"));
   node.rule.forEach((condition) => conditions.append(make("li", "", condition)));
@@ -58,11 +58,11 @@ function describe(node, panel, own, foldable) {
   if (foldable) buttons.append(foldable);
   const size = own ? samples(node.n) : `${samples(node.n)} in training, ${number(node.here)} of the data given`;
   const facts = [size, `loss as a leaf ${number(node.loss)}`];
-  if (node.side) facts.push(`as a leaf ${data.target} = ${node.prediction}`);
+  if (node.sides) facts.push(`as a leaf ${data.target} = ${node.prediction}`);
   panel.replaceChildren(make("h3", "", heading), make("p", "muted", facts.join(" · ")), make("h4", "", "Rule"), conditions, buttons);
   if (node.histogram) {
-    panel.append(make("h4", "", node.side ? "What the test separates" : "What is predicted"));
-    panel.append(histogram(node, node.side ? node.name : data.targets[0]));
+    panel.append(make("h4", "", node.sides ? "What the test separates" : "What is predicted"));
+    panel.append(histogram(node, node.sides ? node.name : data.targets[0]));
   }
   if (node.counts) {
     panel.append(countsTable(node, own));

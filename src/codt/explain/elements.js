@@ -54,6 +54,27 @@ function fitText(text, width, font) {
   return `${text.slice(0, end).trimEnd()}…`;
 }
 
+function linesOf(text, width, font) {
+  pen.font = font;
+  return text.split(" ").reduce((lines, word) => {
+    const longer = lines.length ? `${lines[lines.length - 1]} ${word}` : word;
+    return lines.length && pen.measureText(longer).width < width ? [...lines.slice(0, -1), longer] : [...lines, word];
+  }, []);
+}
+
+function hasRoom(text, width, font, most) {
+  const lines = linesOf(text, width, font);
+  return !(lines.length > most) && lines.every((line) => pen.measureText(line).width < width);
+}
+
+// The first of some texts that fits into so many lines, which end at blanks; of the last, as much as fits.
+function fitLines(texts, width, font, most) {
+  const text = texts.find((one) => hasRoom(one, width, font, most)) ?? texts[texts.length - 1];
+  const lines = linesOf(text, width, font);
+  const rest = lines.slice(most - 1).join(" ");
+  return [...lines.slice(0, most - 1), rest].filter(Boolean).map((line) => fitText(line, width, font));
+}
+
 async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);

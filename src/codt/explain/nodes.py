@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from codt.explain.histograms import of_numbers, of_test
 from codt.explain.rules import rules
 from codt.explain.subject import Names, Subject
-from codt.explain.summaries import BARS, Codes, bars_around, crossed, even_bars, short
+from codt.explain.summaries import Codes, crossed, short
 from codt.input_checks.arrays import Floats
 from codt.input_checks.names import printable
-from codt.pictures.layout import spreads
+from codt.pictures.layout import sides, spreads
 from codt.problem.problem import Problem
 from codt.tree.measures import parents, rows_of_nodes
-from codt.tree.split import Split
-from codt.tree.tree import LEAF, Node
+from codt.tree.split import Split, goes_left, missing_left
+from codt.tree.tree import LEAF, Node, Tree
 
 
 class Scale:
@@ -86,12 +88,12 @@ def node_records(
             "loss": short(node.loss),
             "rule": [printable(condition) for condition in conditions[node.index]],
             "here": len(rows),
-            "histogram": _histogram(node.split, problem, rows, names, scale),
+            "histogram": _histogram(tree, node, problem, rows, names, scale),
         }
         if node.split is not None:
-            name = printable(names.features[node.feature])
-            record["name"], record["side"] = name, node.split.side(left=True, sign="≤", decimals=decimals)
-            record["feature"], record["at"] = tested.index(node.feature), node.threshold
+            record["name"], record["sides"] = printable(names.features[node.feature]), sides(node.split, decimals)
+            record["feature"] = tested.index(node.feature)
+            record |= _test(tree, node.split, node.index)
         if right is not None:
             record["group"] = int(names.group_of[node.label])
             record["counts"] = short(names.grouped(node.value))
@@ -103,6 +105,14 @@ def node_records(
             record["band"] = None if bands is None else short(bands[node.index].tolist())
         records.append(record)
     return records
+
+
+def _test(tree: Tree, split: Split, node: int) -> dict[str, Any]:
+    """Return a test as split.js takes it: what goes left, and whether missing values do."""
+    test: dict[str, Any] = {"missing": bool(missing_left(tree, node))}
+    if split.is_set:
+        return test | {"among": list(split.categories)}
+    return test | {"at": split.threshold if math.isfinite(split.threshold) else None}
 
 
 def prediction_text(node: Node, names: Names) -> str:
@@ -122,20 +132,18 @@ def prediction_text(node: Node, names: Names) -> str:
 
 
 def _histogram(
-    split: Split | None, problem: Problem, rows: Codes, names: Names, scale: Scale | None
+    tree: Tree, node: Node, problem: Problem, rows: Codes, names: Names, scale: Scale | None
 ) -> dict[str, Any] | None:
     """Return the histogram of the tested feature; of the targets in a leaf, or nothing where they are classes."""
-    if not len(rows) or (split is None and scale is None):
+    if not len(rows) or (node.split is None and scale is None):
         return None
     targets = problem.targets[rows].reshape(len(rows), -1)[:, 0]
-    cut = None
-    if split is None:
-        low, high, bar = even_bars(targets, BARS)
-        count = BARS
+    if node.split is None:
+        record, bar = of_numbers(targets)
     else:
-        low, high, cut, bar = bars_around(split, problem.samples[rows, split.feature])
-        count = max(BARS, cut + 1)
-    record = {"low": short(low), "high": short(high), "cut": None if cut is None else short(cut / count)}
+        left = goes_left(tree, node.index, problem.samples, rows)
+        record, bar = of_test(node.split, problem.samples[rows, node.feature], left)
+    count = record.pop("bars")
     if scale is None:
         groups = names.group_of[targets.astype(np.intp)]
         return record | {"counts": crossed(groups, bar, (len(names.groups), count))}

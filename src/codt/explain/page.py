@@ -13,21 +13,23 @@ from numpy.typing import ArrayLike
 
 from codt.baseline.cart import LIMITS, cart_tree
 from codt.explain.evidence import evidence, note_on
+from codt.explain.features import feature_records
 from codt.explain.nodes import Scale, node_records
 from codt.explain.scores import errors, in_words, scores
 from codt.explain.subject import Names, Subject, names_for
-from codt.explain.summaries import chosen_rows, short, shortened, thinned
+from codt.explain.summaries import Codes, chosen_rows, short, shortened, thinned
 from codt.input_checks.names import printable
 from codt.input_checks.numbers import check_decimals
 from codt.pictures.layout import spread_words
 from codt.pictures.notebook import facts
 from codt.problem.problem import Problem
 from codt.search.proof import distance_in_words
-from codt.tree.tree import LEAF
+from codt.tree.tree import LEAF, Tree
 
 # In the order in which they are needed; one script, so that nothing is looked up elsewhere.
 SCRIPTS = (
-    "d3.min.js", "split.js", "elements.js", "charts.js", "details.js", "tree.js", "what_if.js", "samples.js", "page.js"
+    "d3.min.js", "split.js", "elements.js", "moments.js", "fields.js", "charts.js", "histograms.js", "details.js",
+    "tree.js", "what_if.js", "samples.js", "page.js",
 )  # fmt: skip
 
 TITLES = {"optimal": "Optimal tree", "imported": "Imported tree"}
@@ -89,6 +91,7 @@ def explanation_page(
     subjects, trouble = _subjects(model, problem, given=bool(note))
     trees = [subject.tree for subject in subjects]
     tested = sorted({int(feature) for tree in trees for feature in tree.feature if feature != LEAF})
+    rows = chosen_rows(trees[0].leaves_of(problem.samples))
     scale = Scale(subjects) if problem.task == "regression" else None
     targets = _target_names(y, model.tree_.value.shape[1] if scale else 1, target_name)
     data = {
@@ -102,10 +105,9 @@ def explanation_page(
         "colours": names.colours,
         "scale": None if scale is None else short([scale.low, scale.high]),
         "bars": list(dict.fromkeys(filter(None, map(spread_words, trees)))) if len(targets) == 1 else [],
-        "features": [
-            {"name": printable(names.features[i]), "median": short(float(np.median(problem.samples[:, i])))}
-            for i in tested
-        ],
+        "features": feature_records(
+            problem.samples, tested, [names.features[i] for i in tested], trees, problem.samples[rows]
+        ),
         "trees": [
             {
                 "title": subject.title,
@@ -115,7 +117,7 @@ def explanation_page(
             for subject in subjects
         ],
         "fits": _fits(model, problem, unseen, subjects, names, targets, note),
-        "samples": _samples(problem, names, tested, subjects),
+        "samples": _samples(problem, names, tested, trees, rows),
         "trace": short(thinned(np.asarray(model.trace_))[:, [0, 2, 3]].tolist()),
     }
     # A "<" could end the block that the data stand in.
@@ -213,10 +215,8 @@ def _fits(
     return fits
 
 
-def _samples(problem: Problem, names: Names, tested: list[int], subjects: list[Subject]) -> dict[str, Any]:
+def _samples(problem: Problem, names: Names, tested: list[int], trees: list[Tree], rows: Codes) -> dict[str, Any]:
     """Return some rows, with the leaves that they reach."""
-    trees = [subject.tree for subject in subjects]
-    rows = chosen_rows(trees[0].leaves_of(problem.samples))
     samples, targets = problem.samples[rows], problem.targets[rows]
     given = np.arange(len(problem.targets)) if problem.counted is None else np.flatnonzero(problem.counted)
     if names.classes:
@@ -227,6 +227,6 @@ def _samples(problem: Problem, names: Names, tested: list[int], subjects: list[S
         "n": len(problem.targets),
         "rows": given[rows].tolist(),
         "targets": texts,
-        "values": shortened(samples, tested, trees).tolist() if tested else [[] for _ in rows],
+        "values": shortened(samples, tested, trees),
         "leaves": [tree.leaves_of(samples).tolist() for tree in trees],
     }

@@ -1,3 +1,11 @@
+function cell(value, i) {
+  const feature = data.features[i];
+  const text = valueText(value, feature);
+  const element = make("td", value === null ? "gone" : feature.labels || feature.moment ? "" : "number", text);
+  element.title = text;
+  return element;
+}
+
 // The table of samples: all that the page holds, those predicted wrongly, or those of a node.
 class Samples {
   constructor(place, views, whatIf) {
@@ -42,7 +50,7 @@ class Samples {
         this.whatIf.set(values[i]);
         document.getElementById("trees").scrollIntoView({ block: "nearest" });
       });
-      return make("tr", "", make("td", "", go), make("td", "", targets[i]), ...predictions, ...values[i].map((value) => make("td", "number", number(value))));
+      return make("tr", "", make("td", "", go), make("td", "", targets[i]), ...predictions, ...values[i].map(cell));
     }));
     const part = rows.length < n ? `; the page holds ${number(rows.length)} of ${number(n)} rows` : "";
     this.count.textContent = `${number(shown.length)} shown${part}. Rows are counted from 0.`;

@@ -1,5 +1,8 @@
 "use strict";
-// The only place in the page that compares a value with the number of a test.
+// The only place in the page that decides where a value goes: null is a missing one, categories are numbers.
 function goesLeft(node, values) {
-  return values[node.feature] <= node.at;
+  if (values[node.feature] === null) return node.missing;
+  if (node.among) return node.among.includes(values[node.feature]);
+  // Without a number the test is whether the value is missing.
+  return node.at === null ? !node.missing : values[node.feature] <= node.at;
 }

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codt.input_checks.arrays import Floats
+from codt.table.kinds import kind_of
 from codt.tree.split import Split, at_most
 from codt.tree.tree import Tree
 
@@ -119,22 +120,25 @@ def chosen_rows(leaves: Codes) -> Codes:
     return np.union1d(np.argsort(leaves, kind="stable")[spread], first)
 
 
-def shortened(samples: Floats, features: list[int], trees: list[Tree]) -> Floats:
-    """Return some features of samples: with six digits where the samples still reach their leaves, else as they are.
+def shortened(samples: Floats, features: list[int], trees: list[Tree]) -> list[list[float | None]]:
+    """Return some features of samples: numbers with six digits where the samples still reach their leaves.
+
+    Elsewhere they are as they are, and so are numbers that stand for categories and moments. None is a missing value.
 
     Examples
     --------
-    >>> shortened(np.array([[1 / 3, 5], [2 / 3, 5]]), [0], []).tolist()
-    [[0.333333], [0.666667]]
+    >>> shortened(np.array([[1 / 3, 5], [np.nan, 5]]), [0], [])
+    [[0.333333], [None]]
     """
     rounded = samples.copy()
-    rounded[:, features] = [[float(f"{value:.6g}") for value in row] for row in samples[:, features]]
+    for feature in features:
+        if not trees or kind_of(trees[0].kinds, feature) is None:
+            rounded[:, feature] = [float(f"{value:.6g}") for value in samples[:, feature]]
     moved = np.zeros(len(samples), dtype=bool)
     for tree in trees:
         moved |= tree.leaves_of(samples) != tree.leaves_of(rounded)
     rounded[moved] = samples[moved]
-    chosen: Floats = rounded[:, features]
-    return chosen
+    return [[None if np.isnan(value) else value for value in row] for row in rounded[:, features].tolist()]
 
 
 def thinned(trace: Floats) -> Floats:

@@ -1,5 +1,12 @@
 // One tree: drawn, folded, zoomed, and followed by keys.
-const BOX = { width: 150, height: 62 };
+const STRONG = "600 13px system-ui, sans-serif";
+const ROOM = 126;
+// Tests that do not fit into one line have two or three, in boxes that are taller for all.
+const SIDE_LINES = Math.max(1, ...data.trees.flatMap((tree) => tree.nodes).filter((node) => node.sides).map(({ sides }) => {
+  if (hasRoom(sides[0], ROOM, STRONG, 1)) return 1;
+  return sides.some((text) => hasRoom(text, ROOM, STRONG, 2)) ? 2 : 3;
+}));
+const BOX = { width: ROOM + 24, height: 46 + 16 * SIDE_LINES };
 const GAP = { down: { across: 18, along: 62 }, right: { across: 14, along: 60 } };
 const WIDEST_EDGE = 26;
 const LEGIBLE = 0.62;  // letters of 7.5 pixels; smaller views only on demand
@@ -14,7 +21,7 @@ class TreeView {
     this.children = tree.nodes.map(() => []);
     tree.nodes.forEach((node) => { if (node.parent >= 0) this.children[node.parent].push(node.id); });
     this.current = 0;
-    this.leaves = tree.nodes.filter((node) => !node.side).length;
+    this.leaves = tree.nodes.filter((node) => !node.sides).length;
     this.build(tree);
   }
 
@@ -95,7 +102,7 @@ class TreeView {
     this.boxes.selectAll("g.node").data(this.places, (place) => place.node.id).join((enter) => this.enter(enter))
       .attr("transform", (place) => `translate(${place.x},${place.y})`)
       .attr("aria-level", (place) => place.depth + 1)
-      .attr("aria-expanded", (place) => (place.node.side ? String(!this.folded.has(place.node.id)) : null))
+      .attr("aria-expanded", (place) => (place.node.sides ? String(!this.folded.has(place.node.id)) : null))
       .each((place, i, all) => this.drawFold(place.node, all[i]));
     this.mark();
     if (!this.moved) this.show();
@@ -128,35 +135,36 @@ class TreeView {
 
   enter(enter) {
     const view = this;
-    const boxes = enter.append("g").attr("class", (place) => `node ${place.node.side ? "inner" : "leaf"}`)
+    const boxes = enter.append("g").attr("class", (place) => `node ${place.node.sides ? "inner" : "leaf"}`)
       .attr("role", "treeitem").attr("data-node", (place) => place.node.id).attr("tabindex", -1)
-      .attr("aria-label", ({ node }) => `${node.parent < 0 ? "" : node.yes ? "yes: " : "no: "}${node.side ? `${node.name} ${node.side}?` : node.prediction}, ${samples(node.n)}`)
+      .attr("aria-label", ({ node }) => `${node.parent < 0 ? "" : node.yes ? "yes: " : "no: "}${node.sides ? `${node.name} ${node.sides[0]}?` : node.prediction}, ${samples(node.n)}`)
       .on("click", (_, place) => view.focus(place.node.id))
       .on("focus", (_, place) => view.select(place.node.id))
       .on("keydown", (event, place) => view.key(event, place));
     boxes.each(function fill({ node }) {
       const [x, y] = [-BOX.width / 2, -BOX.height / 2];
       const box = shape("rect", { x, y, width: BOX.width, height: BOX.height, rx: 8, class: "box" });
-      if (!node.side) box.style.setProperty("--tint", colourOf(node));
+      if (!node.sides) box.style.setProperty("--tint", colourOf(node));
       const left = x + 12;
-      const room = BOX.width - 24;
-      const first = node.side ? node.name : node.prediction;
-      const bold = node.side ? "" : "600 ";
+      const first = node.sides ? node.name : node.prediction;
+      const bold = node.sides ? "" : "600 ";
       const count = view.own ? samples(node.n) : `${number(node.n)} · ${number(node.here)} here`;
-      const title = shape("text", { x: left, y: y + 20, class: node.side ? "name" : "name strong" }, fitText(first, room, `${bold}13px system-ui, sans-serif`));
-      const second = shape("text", { x: left, y: y + 38, class: node.side ? "strong" : "count" }, node.side ? node.side : fitText(count, room, "11px system-ui, sans-serif"));
-      this.append(box, title, second);
-      if (node.side) {
-        pen.font = "600 13px system-ui, sans-serif";
-        const rest = room - pen.measureText(node.side).width - 6;
-        if (rest > 24) this.append(shape("text", { x: left + room, y: y + 38, "text-anchor": "end", class: "count" }, fitText(number(node.n), rest, "11px system-ui, sans-serif")));
+      const title = shape("text", { x: left, y: y + 20, class: node.sides ? "name" : "name strong" }, fitText(first, ROOM, `${bold}13px system-ui, sans-serif`));
+      this.append(box, title);
+      const second = node.sides ? fitLines(node.sides, ROOM, STRONG, SIDE_LINES) : [fitText(count, ROOM, "11px system-ui, sans-serif")];
+      second.forEach((line, i) => this.append(shape("text", { x: left, y: y + 38 + 16 * i, class: node.sides ? "strong" : "count" }, line)));
+      if (node.sides) {
+        pen.font = STRONG;
+        const rest = ROOM - pen.measureText(second[second.length - 1]).width - 6;
+        const last = { x: left + ROOM, y: y + 22 + 16 * second.length, "text-anchor": "end", class: "count" };
+        if (rest > 24) this.append(shape("text", last, fitText(number(node.n), rest, "11px system-ui, sans-serif")));
       }
-      const strip = shape("g", { transform: `translate(${left},${y + 47})` });
-      strip.append(shape("rect", { width: room, height: 6, class: "trough" }));
-      if (node.counts) bar(node.counts, strip, room, 6);
-      else if (node.band) band(node.band, strip, room, 6);
+      const strip = shape("g", { transform: `translate(${left},${y + BOX.height - 15})` });
+      strip.append(shape("rect", { width: ROOM, height: 6, class: "trough" }));
+      if (node.counts) bar(node.counts, strip, ROOM, 6);
+      else if (node.band) band(node.band, strip, ROOM, 6);
       if (node.counts || node.band) this.append(strip);
-      this.append(shape("title", {}, `${first}${node.side ? ` ${node.side}` : ""}: ${count}`));
+      this.append(shape("title", {}, `${first}${node.sides ? ` ${node.sides[0]}` : ""}: ${count}`));
     });
     return boxes;
   }
@@ -164,7 +172,7 @@ class TreeView {
   // The knob at which a node is folded, on the side of its children.
   drawFold(node, element) {
     element.querySelector(".fold")?.remove();
-    if (!node.side) return;
+    if (!node.sides) return;
     const hidden = this.folded.has(node.id);
     const [x, y] = this.direction === "down" ? [0, BOX.height / 2] : [BOX.width / 2, 0];
     const knob = shape("g", { class: "fold", transform: `translate(${x},${y})` });
@@ -184,7 +192,7 @@ class TreeView {
   }
 
   foldAll(fold) {
-    this.folded = new Set(fold ? this.nodes.filter((node) => node.side).map((node) => node.id) : []);
+    this.folded = new Set(fold ? this.nodes.filter((node) => node.sides).map((node) => node.id) : []);
     this.moved = false;
     this.draw();
     if (fold) this.select(0);
@@ -253,7 +261,7 @@ class TreeView {
     this.mark();
     this.keepInView(id);
     const node = this.nodes[id];
-    const fold = node.side ? button("fold-this", this.folded.has(id) ? "Unfold" : "Fold", "", () => this.toggle(id)) : null;
+    const fold = node.sides ? button("fold-this", this.folded.has(id) ? "Unfold" : "Fold", "", () => this.toggle(id)) : null;
     describe(node, this.panel, this.own, fold);
     this.section.dispatchEvent(new CustomEvent("selected", { bubbles: true, detail: this.subtree(id) }));
   }
@@ -290,11 +298,11 @@ class TreeView {
     event.preventDefault();
   }
 
-  // Lights up the path of a sample; returns its leaf.
+  // Lights up the path of a sample; returns its leaf, or the node whose value is not known.
   follow(values) {
     this.lit = new Set();
     let node = this.nodes[0];
-    while (node.side && Number.isFinite(values[node.feature])) {
+    while (node.sides && values[node.feature] !== undefined) {
       this.lit.add(node.id);
       node = this.nodes[this.children[node.id][goesLeft(node, values) ? 0 : 1]];
     }
@@ -303,7 +311,7 @@ class TreeView {
     this.draw();
     this.showPath();
     this.select(node.id);
-    return node.side ? null : node;
+    return node;
   }
 
   forget() {

@@ -2,43 +2,34 @@
 class WhatIf {
   constructor(place, views) {
     this.views = views;
-    this.inputs = data.features.map(({ name, median }) => {
-      const input = make("input");
-      input.type = "number";
-      input.step = "any";
-      input.value = median;
-      input.addEventListener("input", () => this.follow());
-      const label = make("label", "", make("span", "", name), input);
-      label.title = name;
-      return { input, label };
-    });
+    this.fields = data.features.map((feature) => new Field(feature, () => this.follow()));
     this.result = make("p", "result");
     this.result.setAttribute("aria-live", "polite");
     const clear = button("clear", "Clear path", "", () => this.clear());
     const show = button("show-path", "Show path", "", () => this.follow());
-    place.append(make("div", "inputs", ...this.inputs.map(({ label }) => label)), make("p", "buttons", show, clear), this.result);
+    place.append(make("div", "inputs", ...this.fields.map(({ label }) => label)), make("p", "buttons", show, clear), this.result);
     this.clear();
   }
 
   set(values) {
-    values.forEach((value, i) => { this.inputs[i].input.value = value; });
+    values.forEach((value, i) => this.fields[i].set(value));
     this.follow();
   }
 
   follow() {
-    const values = this.inputs.map(({ input }) => input.valueAsNumber);
+    const values = this.fields.map((field) => field.get());
     this.result.replaceChildren();
     this.views.forEach((view) => {
-      const leaf = view.follow(values);
-      const text = leaf ? `${data.target} = ${leaf.prediction}` : "a value on the path is missing";
+      const end = view.follow(values);
       const patch = make("i", "patch");
-      if (leaf) patch.style.background = colourOf(leaf);
+      if (!end.sides) patch.style.background = colourOf(end);
+      const text = end.sides ? `there is no value of ${end.name}` : `${data.target} = ${end.prediction}`;
       this.result.append(make("span", "prediction", `${view.title}: `, patch, make("b", "", text)));
     });
   }
 
   clear() {
     this.views.forEach((view) => view.forget());
-    this.result.replaceChildren(make("span", "muted", "Type values, or choose a sample in the table below: its path lights up. The values are medians to begin with."));
+    this.result.replaceChildren(make("span", "muted", "Type values, or choose a sample in the table below: its path lights up. To begin with, they are medians, or the most frequent categories."));
   }
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from codt.export.naming import FeatureNames, predictions, shown_prediction
 from codt.input_checks.numbers import check_decimals
+
+# Graphviz makes boxes as wide as their longest line: tests are broken at blanks, and name no more categories than this.
+WIDEST = 40
+MOST_NAMED = 8
 
 
 def to_graphviz(
@@ -31,6 +36,10 @@ def to_graphviz(
     decimals : int, optional
         How many decimals thresholds and predicted numbers are shown with. By default thresholds have as many digits as
         they need to separate the training values.
+
+    Notes
+    -----
+    Of more than eight categories in one test, the others are counted; ``export_text`` names them all.
 
     Examples
     --------
@@ -63,8 +72,10 @@ def to_graphviz(
             text = shown_prediction(result, decimals)
             lines.append(f'  {node.index} [label="{_escape(text)}{below}", fillcolor="#dfeee3"];')
         else:
-            text = node.split.words(names[node.feature], decimals=decimals)
-            lines.append(f'  {node.index} [label="{_escape(text)}{below}"];')
+            text = f"{names[node.feature]} {node.split.side(left=True, decimals=decimals, most=MOST_NAMED)}"
+            broken = textwrap.wrap(text, WIDEST, break_long_words=False, break_on_hyphens=False)
+            label = "\\n".join(map(_escape, broken))
+            lines.append(f'  {node.index} [label="{label}{below}"];')
             edges.append(f'  {node.index} -> {node.left} [label="yes"];')
             edges.append(f'  {node.index} -> {node.right} [label="no"];')
     return "\n".join([*lines, *edges, "}"])

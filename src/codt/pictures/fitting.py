@@ -8,13 +8,14 @@ the text becomes hard to read.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from codt.pictures.layout import ELLIPSIS, MOST_LINES, Placed, box_lines, fit_text, legend_columns, pieces_of
+from codt.pictures.layout import Placed, legend_columns
+from codt.pictures.lines import Measure, box_lines, is_whole
 
 # All in inches, at the full size of the text.
 FULL_POINTS = 9.0
@@ -25,8 +26,6 @@ LEGEND_ROW = 0.25
 # Texts below this size are hard to read.
 LEGIBLE_POINTS = 5.5
 SMALLEST_POINTS = 0.3
-
-Measure = Callable[[str], float]
 
 
 @dataclass(frozen=True)
@@ -192,19 +191,19 @@ def _distances(levels: list[list[Placed]], n_leaves: int) -> list[float]:
 
 
 def _shown(nodes: list[Placed], fits: Fit, measure: Measure, *, whole: bool) -> bool:
-    """Whether tests and facts are shown in full; and names, too, if they would be in boxes of the full size."""
-    scale = fits.scale
+    """Whether tests and facts are shown; and names, too, if they would be in boxes of the full size."""
+
+    def has_room(texts: tuple[str, ...], room: float) -> bool:
+        return any(is_whole(text, room, measure) for text in texts)
+
     for node in nodes:
-        room = fits.room(node) / scale  # at full size
-        facts = [*node.facts[: fits.n_facts], node.test]
-        if room <= 0 or any(measure(text) > room for text in facts):
+        room = fits.room(node) / fits.scale  # at full size
+        if room <= 0 or any(measure(text) > room for text in node.facts[: fits.n_facts]):
             return False
-        if whole and not _whole(node.title, room, measure) and _whole(node.title, BOX - ROOM, measure):
+        # Categories that fit into no box are cut like names, but numbers never are.
+        kept = node.tests if not node.is_set or has_room(node.tests, BOX - ROOM) else ()
+        if kept and not has_room(kept, room):
+            return False
+        if whole and not has_room((node.title,), room) and has_room((node.title,), BOX - ROOM):
             return False
     return True
-
-
-def _whole(title: str, width: float, measure: Measure) -> bool:
-    lines = fit_text(title, width, MOST_LINES, measure)
-    longest = max((measure(piece.rstrip()) for piece in pieces_of(title)), default=0.0)
-    return not (lines and lines[-1].endswith(ELLIPSIS)) and longest <= width

@@ -1,4 +1,4 @@
-"""Where the nodes of a tree go in a picture, and what stands in them.
+"""Where the nodes of a tree go in a picture, and what is to stand in them; ``lines`` makes it fit.
 
 Every leaf has a slot of its own, from left to right, and every other node stands midway between its children. Two nodes
 of one level are then at least one slot apart, so that boxes narrower than a slot never overlap.
@@ -6,7 +6,6 @@ of one level are then at least one slot apart, so that boxes narrower than a slo
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,13 +17,11 @@ from codt.input_checks.arrays import Floats
 from codt.input_checks.names import printable
 from codt.input_checks.numbers import check_decimals
 from codt.tree.measures import parents
-from codt.tree.split import in_digits
+from codt.tree.split import Split, in_digits
 from codt.tree.tree import LEAF, Tree
 
-ELLIPSIS = "…"
-
-# Names that need more lines than this in a box are cut.
-MOST_LINES = 3
+# Of a test that names more categories than this, no more are named where not all of them fit.
+MOST_NAMED = 12
 
 # Classes beyond these are not listed under a picture, which says so.
 MOST_LISTED = 24
@@ -75,8 +72,10 @@ class Placed:
         Whether it is a leaf, and whether it is where the answer is yes.
     title : str
         The name of the feature, or what the leaf predicts.
-    test : str
-        What follows the name of the feature; empty in a leaf.
+    tests : tuple of str
+        What follows the name of the feature: in full, then with fewer and fewer of its categories; empty in a leaf.
+    is_set : bool
+        Whether the test names categories.
     facts : tuple of str
         The number of samples, and the loss or, in regression, how far the targets lie from the prediction.
     """
@@ -88,7 +87,8 @@ class Placed:
     is_leaf: bool
     is_left: bool
     title: str
-    test: str
+    tests: tuple[str, ...]
+    is_set: bool
     facts: tuple[str, str]
 
 
@@ -128,11 +128,25 @@ def place(
                 is_leaf=node.is_leaf,
                 is_left=above >= 0 and int(tree.left[above]) == node.index,
                 title=results[node.index] if node.is_leaf else printable(names[node.feature]),
-                test="" if node.split is None else node.split.side(left=True, sign="≤", decimals=decimals),
+                tests=() if node.split is None else sides(node.split, decimals),
+                is_set=node.split is not None and node.split.is_set,
                 facts=(f"n = {node.n_samples}", losses[node.index]),
             )
         )
     return placed
+
+
+def sides(split: Split, decimals: int | None = None) -> tuple[str, ...]:
+    """Return what follows the name of the feature: in full, then with fewer and fewer of its categories.
+
+    Examples
+    --------
+    >>> from codt.table.kinds import Categories
+    >>> sides(Split(0, float("nan"), 0, (0, 1, 2), Categories(("a", "b", "c"))))
+    ('in {a, b, c}', 'in {a, b and 1 other}', 'in {a and 2 others}')
+    """
+    fewer = range(min(len(split.categories) - 1, MOST_NAMED), 0, -1)
+    return tuple(split.side(left=True, sign="≤", decimals=decimals, most=most) for most in (None, *fewer))
 
 
 def _titles(model: Any, names_of_classes: Sequence[object] | None, decimals: int | None) -> list[str]:
@@ -274,83 +288,3 @@ def spread_words(tree: Tree) -> str:
     if spread is None:
         return ""
     return f"Bars: the {predicts} of a node, and {spread.words} on both sides of it, on one scale for a tree."
-
-
-def box_lines(node: Placed, width: float, measure: Callable[[str], float], n_facts: int = 2) -> list[tuple[str, bool]]:
-    """Return the lines of text in a node's box, and of each whether it is bold: what decides is.
-
-    Of the facts, only the first ones may be shown.
-
-    Examples
-    --------
-    >>> from codt import OptimalTreeClassifier
-    >>> box_lines(place(OptimalTreeClassifier(max_depth=1).fit([[1], [2]], ["a", "b"]))[0], 20, len)
-    [('x[0]', False), ('≤ 1.5', True), ('n = 2, loss 1', False)]
-    """
-    # A class that does not fit in whole words is cut at once: the legend names it, and broken words are hard to read.
-    broken = node.is_leaf and any(measure(piece.rstrip()) > width for piece in pieces_of(node.title))
-    lines = [(line, node.is_leaf) for line in fit_text(node.title, width, 1 if broken else MOST_LINES, measure)]
-    if node.test:
-        lines.append((node.test, True))
-    return lines + [(line, False) for line in fact_lines(node, width, measure, n_facts)]
-
-
-def fact_lines(node: Placed, width: float, measure: Callable[[str], float], n_facts: int = 2) -> list[str]:
-    """Return the facts, or the first of them, in one line if they fit into it, and in two otherwise.
-
-    Examples
-    --------
-    >>> from codt import OptimalTreeClassifier
-    >>> leaf = place(OptimalTreeClassifier(max_depth=0).fit([[1], [2]], ["a", "b"]))[0]
-    >>> fact_lines(leaf, 20, len), fact_lines(leaf, 10, len)
-    (['n = 2, loss 1'], ['n = 2', 'loss 1'])
-    """
-    facts = node.facts[:n_facts]
-    together = ", ".join(facts)
-    if measure(together) <= width:
-        return [together] if facts else []
-    return [fit_text(fact, width, 1, measure)[0] for fact in facts]
-
-
-def pieces_of(text: str) -> list[str]:
-    """Return a text in pieces after which a line may end; numbers are never broken.
-
-    Examples
-    --------
-    >>> pieces_of("mean_radius of -1.5")
-    ['mean_', 'radius ', 'of ', '-1.5']
-    """
-    return [piece for piece in re.split(r"(?<=[\s_/])|(?=\()|(?<=[.\-])(?!\d)", text) if piece]
-
-
-def fit_text(text: str, width: float, lines: int, measure: Callable[[str], float]) -> list[str]:
-    """Break a text into at most so many lines of at most this width; what does not fit is left out, with an ellipsis.
-
-    Lines end after blanks, dots, dashes and underscores where there are any, and anywhere else if need be.
-
-    Examples
-    --------
-    >>> fit_text("mean radius of the nucleus", 12, 2, len)
-    ['mean radius', 'of the nucl…']
-    >>> fit_text("a_very_long_name", 8, 3, len)
-    ['a_very_', 'long_', 'name']
-    """
-    pieces = pieces_of(" ".join(text.split()))
-    found: list[str] = []
-    while pieces and len(found) < lines:
-        line = ""
-        while pieces and measure((line + pieces[0]).rstrip()) <= width:
-            line += pieces.pop(0)
-        if not line:  # not even one piece fits: break it
-            fits = 1
-            while fits < len(pieces[0]) and measure(pieces[0][: fits + 1]) <= width:
-                fits += 1
-            line, pieces[0] = pieces[0][:fits], pieces[0][fits:]
-            pieces = [piece for piece in pieces if piece]
-        found.append(line.rstrip())
-    if pieces:
-        last = found[-1] + ("" if found[-1].endswith(("_", ".", "-", "/", "(")) else " ") + "".join(pieces)
-        while last and measure(last.rstrip() + ELLIPSIS) > width:
-            last = last[:-1]
-        found[-1] = last.rstrip() + ELLIPSIS
-    return found

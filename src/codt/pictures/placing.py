@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
+from itertools import accumulate
 
-from codt.pictures.layout import Placed, box_lines
+from codt.pictures.layout import Placed
+from codt.pictures.lines import box_lines
 
 SLOT, BOX, GAP, MARGIN = 152, 140, 40, 10
 LINE, FONT = 14, 12
@@ -48,20 +50,21 @@ class Places:
         Whether the tree grows from left to right.
     box : float
         How wide boxes are.
-    leaf_tall, inner_tall : float
-        How tall boxes are.
-    across, along : float
-        From one leaf to the next, and from one level to the next.
+    heights : list of float
+        How tall the boxes of all nodes are.
+    across : float
+        From one leaf to the next.
+    starts : list of float
+        Where the levels begin.
     wide, tall : int
         The size of the picture, without a legend.
     """
 
     sideways: bool
     box: float
-    leaf_tall: float
-    inner_tall: float
+    heights: list[float]
     across: float
-    along: float
+    starts: list[float]
     wide: int
     tall: int
 
@@ -72,11 +75,11 @@ class Places:
 
     def height(self, node: Placed) -> float:
         """Return how tall a node's box is."""
-        return self.leaf_tall if node.is_leaf else self.inner_tall
+        return self.heights[node.index]
 
     def corner(self, node: Placed) -> tuple[float, float]:
         """Return the upper left corner of a node's box."""
-        middle, level = MARGIN + (node.x + 0.5) * self.across, MARGIN + node.depth * self.along
+        middle, level = MARGIN + (node.x + 0.5) * self.across, self.starts[node.depth]
         if self.sideways:
             return level, middle - self.height(node) / 2
         return middle - self.box / 2, level
@@ -113,38 +116,42 @@ def place_boxes(nodes: list[Placed], room: float | None = None) -> Places:
 
 def _down(nodes: list[Placed], n_leaves: int, depth: int, slot: float) -> Places:
     box = slot - (SLOT - BOX)
-    leaf, inner = _heights(nodes, box)
+    heights = _heights(nodes, box)
+    levels = [max(heights[node.index] for node in nodes if node.depth == level) for level in range(depth + 1)]
+    *starts, end = accumulate((tall + GAP for tall in levels), initial=float(MARGIN))
     return Places(
         sideways=False,
         box=box,
-        leaf_tall=leaf,
-        inner_tall=inner,
+        heights=heights,
         across=slot,
-        along=inner + GAP,
+        starts=starts,
         wide=round(2 * MARGIN + n_leaves * slot),
-        tall=round(2 * MARGIN + depth * (inner + GAP) + leaf),
+        tall=round(end - GAP + MARGIN),
     )
 
 
 def _sideways(nodes: list[Placed], n_leaves: int, depth: int, room: float) -> Places:
     box = min(BOX, max(NARROWEST, (room - 2 * MARGIN - depth * SIDE_GAP) / (depth + 1)))
-    leaf, inner = _heights(nodes, box)
+    heights = _heights(nodes, box)
+    kinds = ([heights[node.index] for node in nodes if node.is_leaf is ends] for ends in (True, False))
+    leaf, inner = (max(talls, default=0.0) for talls in kinds)
     # In one column, two leaves are at least a row apart, a leaf and another node one and a half, and two others two.
     row = max(leaf + ROW_GAP, ((leaf + inner) / 2 + ROW_GAP) / 1.5, (inner + ROW_GAP) / 2)
     return Places(
         sideways=True,
         box=box,
-        leaf_tall=leaf,
-        inner_tall=inner,
+        heights=heights,
         across=row,
-        along=box + SIDE_GAP,
+        starts=[MARGIN + level * (box + SIDE_GAP) for level in range(depth + 1)],
         wide=round(2 * MARGIN + depth * (box + SIDE_GAP) + box),
         tall=round(2 * MARGIN + n_leaves * row),
     )
 
 
 def _heights(nodes: list[Placed], box: float) -> list[float]:
-    """Return how tall leaves have to be, and all other nodes."""
-    kinds = ([node for node in nodes if node.is_leaf is leaf] for leaf in (True, False))
-    lines = ([len(box_lines(node, box - PADDING, text_width)) for node in kind] for kind in kinds)
-    return [BAR_ROOM + LINE * max(counts, default=0) for counts in lines]
+    """Return how tall boxes have to be: all leaves of a level alike, and all other nodes."""
+    most: dict[tuple[int, bool], int] = {}
+    for node in nodes:
+        kind, lines = (node.depth, node.is_leaf), len(box_lines(node, box - PADDING, text_width))
+        most[kind] = max(most.get(kind, 0), lines)
+    return [float(BAR_ROOM + LINE * most[node.depth, node.is_leaf]) for node in nodes]

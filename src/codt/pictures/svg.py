@@ -7,18 +7,9 @@ from html import escape
 from typing import Any
 
 from codt.pictures.fills import fills, heights
-from codt.pictures.layout import (
-    Placed,
-    box_lines,
-    colour,
-    fit_text,
-    legend_columns,
-    listed_classes,
-    place,
-    shares,
-    spreads,
-)
+from codt.pictures.layout import Placed, colour, legend_columns, listed_classes, place, shares, spreads
 from codt.pictures.layout import class_names as names_of_classes
+from codt.pictures.lines import box_lines, fit_text
 from codt.pictures.placing import FONT, LINE, MARGIN, PADDING, Places, place_boxes, text_width
 from codt.tree.holder import find_tree
 from codt.tree.tree import Tree
@@ -113,7 +104,7 @@ def _box(node: Placed, bar: str, fill: str, places: Places) -> str:
         f' font-weight="{"bold" if bold else "normal"}" fill="#1c2430">{escape(line)}</text>'
         for row, (line, bold) in enumerate(box_lines(node, places.inner, text_width))
     )
-    full = f"{node.title} {node.test}".strip() + f"\nnode {node.index}: {', '.join(node.facts)}"
+    full = " ".join([node.title, *node.tests[:1]]) + f"\nnode {node.index}: {', '.join(node.facts)}"
     return (
         f'<g transform="translate({left:g} {top:g})" class="node"><title>{escape(full)}</title>'
         f'<rect width="{box:g}" height="{tall:g}" rx="7" fill="{fill}" stroke="#9aa4b2"/>{texts}'

@@ -9,8 +9,9 @@ from typing import Any
 from codt.pictures.axes import choose_axes, pyplot
 from codt.pictures.fills import fills, heights
 from codt.pictures.fitting import FULL_POINTS, LINE, Fit, fit, natural_width
-from codt.pictures.layout import Placed, box_lines, colour, fit_text, listed_classes, place, shares, spreads
+from codt.pictures.layout import Placed, colour, listed_classes, place, shares, spreads
 from codt.pictures.layout import class_names as names_of_classes
+from codt.pictures.lines import box_lines, fit_text
 from codt.tree.holder import find_tree
 
 MARGIN = 0.1  # around the tree, in inches

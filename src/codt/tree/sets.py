@@ -8,7 +8,7 @@ from codt.input_checks.names import printable
 from codt.table.kinds import Label
 
 
-def set_words(labels: Sequence[Label], *, missing: bool, inside: bool) -> str:
+def set_words(labels: Sequence[Label], *, missing: bool, inside: bool, most: int | None = None) -> str:
     """Return what is true inside or outside a set of categories, as it follows the name of the feature.
 
     Parameters
@@ -19,9 +19,13 @@ def set_words(labels: Sequence[Label], *, missing: bool, inside: bool) -> str:
         Whether missing values are in the set as well.
     inside : bool
         Which of the two is meant.
+    most : int, optional
+        How many categories are named; the others are counted.
 
     Examples
     --------
+    >>> set_words(["red", "blue", "grey"], missing=False, inside=True, most=1)
+    'in {red and 2 others}'
     >>> set_words(["red"], missing=False, inside=True), set_words(["red", "blue"], missing=True, inside=True)
     ('is red', 'in {red, blue} or missing')
     >>> set_words(["red"], missing=True, inside=False), set_words([], missing=True, inside=False)
@@ -29,9 +33,11 @@ def set_words(labels: Sequence[Label], *, missing: bool, inside: bool) -> str:
     """
     if not labels:
         return "is missing" if inside else "is not missing"
-    names = [printable(str(label)) for label in labels]
-    if len(names) > 1:
-        words = f"{'in' if inside else 'not in'} {{{', '.join(names)}}}"
+    names = [printable(str(label)) for label in labels[:most]]
+    if len(labels) > 1:
+        rest = len(labels) - len(names)
+        others = f" and {rest} other{'s' if rest > 1 else ''}" if rest else ""
+        words = f"{'in' if inside else 'not in'} {{{', '.join(names)}{others}}}"
         if not missing:
             return words
         return f"{words} or missing" if inside else f"{words} and not missing"

@@ -188,14 +188,15 @@ class Split:
         """Return the test, or what is true on its right, with the name of the feature and the sign for "at most"."""
         return f"{name} {self.side(left=left, sign=sign, decimals=decimals)}"
 
-    def side(self, *, left: bool, sign: str = "<=", decimals: int | None = None) -> str:
+    def side(self, *, left: bool, sign: str = "<=", decimals: int | None = None, most: int | None = None) -> str:
         """Return what is true on one side of the test, as it is shown after the name of the feature.
 
-        The threshold has the digits of :attr:`shown`, or the number of decimals that is asked for.
+        The threshold has the digits of :attr:`shown`, or the number of decimals that is asked for. Of many categories,
+        so many are named and the others counted.
         """
         taken = self.takes_missing(left=left)
         if self.is_set:
-            return set_words(self.labels, missing=self.missing == LEFT, inside=left)
+            return set_words(self.labels, missing=self.missing == LEFT, inside=left, most=most)
         if math.isinf(self.threshold):
             return "is missing" if taken else "is not missing"
         return f"{sign if left else '>'} {self.digits(decimals)}{' or missing' if taken else ''}"
