@@ -210,7 +210,14 @@ def test_nothing_overflows(open_page: Any, task: str, width: int) -> None:
             })"""
         )
         assert outside == []
-    # Texts of nodes stay in their boxes.
+    # Tests are shown in full or with the number of categories that are left out, and stay in their boxes.
+    shown = page.evaluate(
+        """() => views[0].nodes.filter((node) => node.sides).map((node) => [node.sides,
+            [...document.querySelectorAll(`section.tree:first-child [data-node="${node.id}"] > text.strong`)]
+                .map((text) => text.textContent).join(" ")])"""
+    )
+    assert shown
+    assert all(text in sides for sides, text in shown)
     assert page.evaluate(
         """() => [...document.querySelectorAll("g.node")].every((node) => {
             const box = node.querySelector(".box").getBoundingClientRect();
@@ -347,6 +354,31 @@ def test_histograms_of_tests_whether_a_value_is_missing(side: int) -> None:
     assert record == {"labels": ["missing"], "cut": int(side == LEFT), "bars": 1}
 
 
+def check_parted(chart: Any, histogram: dict[str, Any], line: float) -> None:
+    """The bars of both sides of a test are on both sides of its line."""
+    ends = chart.evaluate("(svg) => [...svg.querySelectorAll('rect')].map((bar) => bar.getBoundingClientRect().right)")
+    counts = np.array(histogram["counts"])
+    assert len(ends) == np.count_nonzero(counts)
+    assert sum(end < line + 1.5 for end in ends) == np.count_nonzero(counts[:, : histogram["cut"]])
+
+
+@pytest.mark.parametrize("left", [True, False])
+def test_the_line_of_a_test_whether_a_value_is_missing(open_page: Any, left: bool) -> None:
+    X = np.array([[1.0], [2.0], [5.0], [NAN], [NAN]])
+    model = OptimalTreeClassifier(max_depth=1).fit(X, np.isnan(X[:, 0]) != left)
+    document = json.loads(model.to_json())
+    assert document["tree"]["threshold"][0] is None
+    page = open_page((model, X, np.isnan(X[:, 0]) != left))
+    chart = page.locator("section.tree").first.locator(".histogram svg")
+    chart.wait_for()
+    node = data_of(page.content())["trees"][0]["nodes"][0]
+    line = chart.locator("path.cut").bounding_box()["x"]
+    check_parted(chart, node["histogram"], line)
+    bars = chart.evaluate("(svg) => [...svg.querySelectorAll('rect')].map((bar) => bar.getBoundingClientRect().x)")
+    assert min(abs(x - line) for x in bars) > 5  # apart from all bars
+    assert node["missing"] == (node["sides"] == ["is missing"])
+
+
 def test_drawn_histograms(open_page: Any) -> None:
     model, X, y = voyage()
     page = open_page((model, X, y))
@@ -368,6 +400,7 @@ def test_drawn_histograms(open_page: Any) -> None:
         assert chart.locator("path.cut").count() == 1
         assert ("missing" in texts) == ("gone" in histogram)
         line = chart.locator("path.cut").bounding_box()["x"]
+        check_parted(chart, histogram, line)
         if "gone" in histogram:
             kinds.add("gone")
             words = chart.locator("text.gone").bounding_box()
@@ -406,16 +439,32 @@ def test_numbers_are_shortened_but_neither_categories_nor_moments() -> None:
 def test_categories_that_training_has_not_seen(open_page: Any) -> None:
     model, X, y = voyage()
     other = X.iloc[:60].assign(port=lambda X: X.port.mask(np.arange(60) % 3 == 0, "Atlantis"))
-    tree = cart_tree(evidence(model, other, y[:60]), max_depth=3)
     # CART sees the same rows in its nodes as its tree sends there.
-    leaves = tree.leaves_of(model.tree_.encode(other))
+    fate = other.port.eq("Atlantis").to_numpy().astype(int)
+    ports = OptimalTreeClassifier(max_depth=2).fit(X[["port"]], X.port.isna().astype(int))
+    tree = cart_tree(evidence(ports, other[["port"]], fate), max_depth=9)
+    leaves = tree.leaves_of(ports.tree_.encode(other[["port"]]))
     assert all(tree.n_samples[leaf] == (leaves == leaf).sum() for leaf in np.unique(leaves))
-    assert "is missing" not in str(tree) or other.port.isna().any()
+    assert tree.total_loss == 0
+    alone = other[["port"]].assign(port="Atlantis")
+    assert cart_tree(evidence(ports, alone, fate), max_depth=2).n_leaves == 1
     page = open_page((model, other, y[:60]))
     assert "not in training" in page.locator("table.samples").inner_text()
     page.locator("table.samples tbody button").first.click()
     assert field(page, "port").evaluate("(select) => select.selectedOptions[0].text") == "another"
     assert lit(page) == np.flatnonzero(model.decision_path(other).toarray()[0]).tolist()
+
+
+def test_a_category_may_be_missing_though_none_ever_was(open_page: Any) -> None:
+    for ordered in (False, True):
+        colours = pandas.Categorical(["red", "blue", "grey"] * 5, categories=["red", "blue", "grey"], ordered=ordered)
+        X = pandas.DataFrame({"colour": colours, "shape": ["round"] * 15})
+        model = OptimalTreeClassifier(max_depth=1).fit(X, colours == "red")
+        page = open_page((model, X, colours == "red"))
+        for option, colour in (("red", "red"), ("missing", None), ("another", "pink")):
+            field(page, "colour").select_option(label=option)
+            row = pandas.DataFrame({"colour": [colour], "shape": ["round"]}, dtype=object)
+            assert lit(page) == [0, model.apply(row)[0]]
 
 
 def test_of_very_many_categories_the_page_lists_some() -> None:
