@@ -17,7 +17,7 @@ import codt
 from codt import OptimalTreeClassifier, OptimalTreeRegressor
 from codt.pictures.fills import heights
 from codt.pictures.layout import colour, place, shares, short_number, spreads
-from codt.pictures.lines import fit_text, test_lines
+from codt.pictures.lines import fit_text, lines_of_test
 from codt.pictures.placing import BOX, PADDING, SLOT, text_width
 
 LONG = [
@@ -271,7 +271,7 @@ def test_tests_of_many_categories_are_shortened_in_pictures_only() -> None:
     assert all(label in model.export_text() for label in labels)
     # As many categories as fit are named, and all others counted.
     texts = [test.replace(" ", "") for test in root.tests]
-    found = [test_lines(root, width, text_width) for width in (1000, 600, 400, 60)]
+    found = [lines_of_test(root, width, text_width) for width in (1000, 600, 400, 60)]
     places = [texts.index("".join(lines).replace(" ", "")) for lines in found[:-1]]
     assert places == sorted(places)
     assert places[0] == 0 < places[-1]
