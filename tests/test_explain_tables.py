@@ -1,10 +1,9 @@
-"""The page for tables with missing values, categories and dates: what it holds, and in Chromium what it does."""
+"""What the page for tables with missing values, categories and dates holds; test_explain_tables_page.py looks at it."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ pytest.importorskip("pandas")
 import pandas
 
 from codt import OptimalTreeClassifier, Tree, from_json
-from codt.baseline.cart import cart_tree
 from codt.explain.evidence import evidence
 from codt.explain.histograms import MOST_CATEGORIES, of_test
 from codt.explain.nodes import node_records
@@ -25,7 +23,7 @@ from codt.explain.summaries import shortened
 from codt.table.kinds import UNITS, Categories, Kind, Moments
 from codt.tree.split import LEFT, RIGHT, UNSEEN, Split
 from tests.support.instances import scaled
-from tests.support.pages import NASTY, Case, data_of, voyage
+from tests.support.pages import data_of, voyage
 
 SCRIPTS = Path(__file__).parent.parent / "src/codt/explain"
 NAN = math.nan
@@ -152,148 +150,6 @@ def test_moments_are_written_as_in_the_tree_and_read_again(browser: Any) -> None
     page.close()
 
 
-@pytest.fixture
-def open_page(browser: Any, tmp_path: Path) -> Iterator[Any]:
-    """Open the page of a case; nothing may go wrong in it."""
-    troubles: list[str] = []
-    contexts = []
-
-    def opened(case: Case, width: int = 1600, **given: Any) -> Any:
-        model, X, y = case
-        file = tmp_path / "page.html"
-        file.write_text(model.to_html(X, y, **{"target_name": "fate", **given}), encoding="utf-8")
-        context = browser.new_context(viewport={"width": width, "height": 900})
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
-        page.goto(file.as_uri())
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-    assert troubles == []
-
-
-def lit(page: Any) -> list[int]:
-    nodes = page.locator("section.tree").first.locator("g.node.lit").all()
-    return sorted(int(node.get_attribute("data-node")) for node in nodes)
-
-
-def field(page: Any, name: str) -> Any:
-    return page.locator(f'.inputs label[title="{name}"]').locator("input, select")
-
-
-def path_of(model: Any, row: dict[str, Any]) -> list[int]:
-    frame = pandas.DataFrame([row]).astype({"waited": "timedelta64[ns]", "booked": "datetime64[ns]", "age": float})
-    found: list[int] = np.flatnonzero(model.decision_path(frame).toarray()[0]).tolist()
-    return found
-
-
-@pytest.mark.parametrize("width", [390, 1600])
-@pytest.mark.parametrize("task", ["classification", "regression"])
-def test_nothing_overflows(open_page: Any, task: str, width: int) -> None:
-    model, X, y = voyage(task=task)
-    page = open_page((model, X, y), width)
-    for node in range(model.tree_.node_count):
-        page.evaluate("(id) => views[0].select(id)", node)
-        page.wait_for_function("document.querySelector('.histogram svg') || !views[0].nodes[views[0].current].sides")
-        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-        outside = page.evaluate(
-            """() => [...document.querySelectorAll(".histogram svg")].flatMap((svg) => {
-                const box = svg.getBoundingClientRect();
-                return [...svg.querySelectorAll("text, rect")].filter((part) => {
-                    const place = part.getBoundingClientRect();
-                    return place.left < box.left - 2 || place.right > box.right + 2;
-                }).map((part) => part.textContent);
-            })"""
-        )
-        assert outside == []
-    # Texts of nodes stay in their boxes.
-    assert page.evaluate(
-        """() => [...document.querySelectorAll("g.node")].every((node) => {
-            const box = node.querySelector(".box").getBoundingClientRect();
-            return [...node.querySelectorAll(":scope > text")].every((text) => {
-                const place = text.getBoundingClientRect();
-                return place.right < box.right + 1 && place.bottom < box.bottom + 1;
-            });
-        })"""
-    )
-
-
-def test_every_row_of_the_table_takes_its_path(open_page: Any) -> None:
-    model, X, y = voyage()
-    page = open_page((model, X, y))
-    data = data_of(model.to_html(X, y))
-    names = [feature["name"] for feature in data["features"]]
-    head = page.locator("table.samples thead th").all_inner_texts()
-    assert head[4:] == names
-    buttons = page.locator("table.samples tbody button")
-    paths = model.decision_path(X).toarray()
-    for i in range(0, buttons.count(), 9):
-        row = int(buttons.nth(i).inner_text())
-        cells = page.locator("table.samples tbody tr").nth(i).locator("td").all_inner_texts()[4:]
-        for name, cell in zip(names, cells, strict=True):
-            value = X.loc[row, name]
-            if pandas.isna(value):
-                expected = "missing"
-            elif name == "booked":
-                expected = f"{value:%Y-%m-%d}"
-            elif name == "waited":
-                hours = int(value / pandas.Timedelta("1h"))
-                expected = f"{hours // 24} days" if hours % 24 == 0 else f"{hours} hours"
-            else:
-                expected = str(value).removesuffix(".0")
-            assert cell == expected
-        buttons.nth(i).click()
-        assert lit(page) == np.flatnonzero(paths[row]).tolist()
-
-
-def test_values_of_every_kind_can_be_tried(open_page: Any) -> None:
-    model, X, y = voyage()
-    page = open_page((model, X, y))
-    assert set(model.tree_.feature.tolist()) == {-1, 0, 1, 2, 3, 4}
-    cabins = page.locator('.inputs label[title="cabin"] option').all_inner_texts()
-    assert cabins == ["third", "second", "first", "missing", "another"]
-    options = page.locator('.inputs label[title="port"] option').all_inner_texts()
-    assert options == [*sorted(X.port.dropna().unique()), "missing", "another"]
-    assert field(page, "age").get_attribute("placeholder") == "empty: missing"
-    assert field(page, "waited").get_attribute("placeholder") == "12 hours"
-    rng = np.random.default_rng(3)
-    for _ in range(25):
-        port, cabin = str(rng.choice(options)), str(rng.choice(cabins))
-        age = None if rng.random() < 0.3 else float(rng.integers(1, 70))
-        booked = None if rng.random() < 0.3 else f"1912-0{rng.integers(1, 4)}-{rng.integers(10, 29)}"
-        waited = int(rng.integers(0, 72))
-        field(page, "port").select_option(label=port)
-        field(page, "age").fill("" if age is None else repr(age))
-        field(page, "booked").fill(booked or "")
-        field(page, "waited").fill(f"{waited} hours")
-        field(page, "cabin").select_option(label=cabin)
-        row = {
-            "age": age,
-            "port": {"missing": None, "another": "Atlantis"}.get(port, port),
-            "cabin": {"missing": None, "another": "royal"}.get(cabin, cabin),
-            "booked": None if booked is None else pandas.Timestamp(booked),
-            "waited": pandas.Timedelta(hours=waited),
-        }
-        assert lit(page) == path_of(model, row)
-        assert page.locator(".prediction b").first.inner_text() == f"fate = {prediction(model, row)}"
-    # Where no value has ever been missing an empty field is none, and so is what cannot be read.
-    waiting = X.index[(model.decision_path(X)[:, np.flatnonzero(model.tree_.feature == 4)].sum(axis=1) > 0).A1][0]
-    page.locator("table.samples tbody button").get_by_text(str(waiting), exact=True).click()
-    for text in ("", "two"):
-        field(page, "waited").fill(text)
-        assert field(page, "waited").get_attribute("aria-invalid") == str(text != "").lower()
-        assert "there is no value of waited" in page.locator(".result").inner_text()
-        assert model.tree_.feature[lit(page)[-1]] == 4
-
-
-def prediction(model: Any, row: dict[str, Any]) -> str:
-    return str(model.classes_[model.tree_.label[path_of(model, row)[-1]]])
-
-
 @pytest.mark.parametrize("splits", ["one-vs-rest", "subset"])
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_histograms_count_every_sample_on_its_side(task: str, splits: str) -> None:
@@ -347,39 +203,6 @@ def test_histograms_of_tests_whether_a_value_is_missing(side: int) -> None:
     assert record == {"labels": ["missing"], "cut": int(side == LEFT), "bars": 1}
 
 
-def test_drawn_histograms(open_page: Any) -> None:
-    model, X, y = voyage()
-    page = open_page((model, X, y))
-    tree = page.locator("section.tree").first
-    kinds = set()
-    for node in data_of(model.to_html(X, y))["trees"][0]["nodes"]:
-        histogram = node["histogram"]
-        if histogram is None:
-            continue
-        page.evaluate("(id) => views[0].select(id)", node["id"])
-        chart = tree.locator(".histogram svg")
-        chart.wait_for()
-        texts = chart.evaluate("(svg) => [...svg.querySelectorAll('text')].map((text) => text.firstChild.data)")
-        if "labels" in histogram:
-            kinds.add("labels")
-            assert chart.locator("rect.side.yes").count() == chart.locator("rect.side.no").count() == 1
-            assert [text for text in texts if text in histogram["labels"]] == histogram["labels"]
-            continue
-        assert chart.locator("path.cut").count() == 1
-        assert ("missing" in texts) == ("gone" in histogram)
-        line = chart.locator("path.cut").bounding_box()["x"]
-        if "gone" in histogram:
-            kinds.add("gone")
-            words = chart.locator("text.gone").bounding_box()
-            assert (words["x"] + words["width"] / 2 < line) == node["missing"]
-        if "ends" in histogram and node["name"] == "booked":
-            kinds.add("ends")
-            rows = np.flatnonzero(model.decision_path(X).toarray()[:, node["id"]])
-            days = X.booked.iloc[rows]
-            assert {f"{days.min():%Y-%m-%d}", f"{days.max():%Y-%m-%d}"} <= set(texts)
-    assert kinds == {"labels", "gone", "ends"}
-
-
 def test_no_number_in_the_page_is_infinite_or_none() -> None:
     X = np.array([[1.0], [2.0], [NAN], [NAN], [3.0]])
     y = np.array([0, 0, 1, 1, 0])
@@ -403,21 +226,6 @@ def test_numbers_are_shortened_but_neither_categories_nor_moments() -> None:
     assert shortened(moments, [0, 1], [tree]) == [[1709287234.0, 0.333333], [None, None]]
 
 
-def test_categories_that_training_has_not_seen(open_page: Any) -> None:
-    model, X, y = voyage()
-    other = X.iloc[:60].assign(port=lambda X: X.port.mask(np.arange(60) % 3 == 0, "Atlantis"))
-    tree = cart_tree(evidence(model, other, y[:60]), max_depth=3)
-    # CART sees the same rows in its nodes as its tree sends there.
-    leaves = tree.leaves_of(model.tree_.encode(other))
-    assert all(tree.n_samples[leaf] == (leaves == leaf).sum() for leaf in np.unique(leaves))
-    assert "is missing" not in str(tree) or other.port.isna().any()
-    page = open_page((model, other, y[:60]))
-    assert "not in training" in page.locator("table.samples").inner_text()
-    page.locator("table.samples tbody button").first.click()
-    assert field(page, "port").evaluate("(select) => select.selectedOptions[0].text") == "another"
-    assert lit(page) == np.flatnonzero(model.decision_path(other).toarray()[0]).tolist()
-
-
 def test_of_very_many_categories_the_page_lists_some() -> None:
     rng = np.random.default_rng(1)
     codes = rng.integers(0, 3000, 6000)
@@ -432,16 +240,6 @@ def test_of_very_many_categories_the_page_lists_some() -> None:
     assert named
     assert named | {row[0] for row in data["samples"]["values"]} <= set(labels)
     assert all(known[code] == label for code, label in labels.items())
-
-
-def test_labels_are_no_markup(open_page: Any) -> None:
-    X = pandas.DataFrame({"a": NASTY * 10, "b": ["line\nend", None, "tab\t"] * 10})
-    y = ["x", "y", "z"] * 10
-    model = OptimalTreeClassifier(max_depth=2, categorical_splits="subset").fit(X, y)
-    page = open_page((model, X, y))
-    assert page.locator("img").count() == 0
-    assert page.locator("script").count() == 2
-    assert page.title() == "Classification of fate"
 
 
 def test_a_model_that_was_kept_explains_the_same() -> None:

@@ -30,11 +30,11 @@ def box_lines(node: Placed, width: float, measure: Measure, n_facts: int = 2) ->
     # A class that does not fit in whole words is cut at once: the legend names it, and broken words are hard to read.
     broken = node.is_leaf and any(measure(piece.rstrip()) > width for piece in pieces_of(node.title))
     lines = [(line, node.is_leaf) for line in fit_text(node.title, width, 1 if broken else MOST_LINES, measure)]
-    lines += [(line, True) for line in test_lines(node, width, measure)]
+    lines += [(line, True) for line in lines_of_test(node, width, measure)]
     return lines + [(line, False) for line in fact_lines(node, width, measure, n_facts)]
 
 
-def test_lines(node: Placed, width: float, measure: Measure) -> list[str]:
+def lines_of_test(node: Placed, width: float, measure: Measure) -> list[str]:
     """Return the test with as many of its categories as there is room for.
 
     Examples
@@ -44,7 +44,7 @@ def test_lines(node: Placed, width: float, measure: Measure) -> list[str]:
     >>> X = [["red"], ["green"], ["blue"], ["grey"], ["pink"], ["gold"]]
     >>> model = OptimalTreeClassifier(max_depth=1, categorical_features=[0], categorical_splits="subset")
     >>> root = place(model.fit(X, [0, 1, 0, 1, 0, 1]))[0]
-    >>> test_lines(root, 20, len), test_lines(root, 8, len)
+    >>> lines_of_test(root, 20, len), lines_of_test(root, 8, len)
     (['in {gold, green,', 'grey}'], ['in {gold', 'and 2', 'others}'])
     """
     for test in node.tests:
