@@ -146,7 +146,6 @@ def test_the_guide_on_tables_shows_what_its_commands_print(tmp_path: Path) -> No
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="runs lines of a Unix shell")
-@pytest.mark.xfail(strict=True, reason="the page cannot show tests of categories yet")
 def test_the_guide_on_tables_ends_with_a_page(tmp_path: Path) -> None:
     pytest.importorskip("typer")
     pytest.importorskip("pandas")
