@@ -53,7 +53,7 @@ def check_test(tree: Any, node: int, exact: Exact, data: Data, left: Atoms, righ
         return
     if math.isnan(tree.threshold[node]) or tree.categories[node].any():
         raise Failure("test", f"node {node} names categories, but the feature has none")
-    if not gone.any():
+    if not gone.any() or not _missing_reaches(tree, node):
         wanted = {-1}
     elif not (gone & (left | right)).any():
         wanted = {int(sizes[0] >= sizes[1])}
@@ -61,6 +61,18 @@ def check_test(tree: Any, node: int, exact: Exact, data: Data, left: Atoms, righ
         wanted = {0, 1}
     if direction not in wanted:
         raise Failure("test", f"node {node} sends missing values to {direction}, expected {sorted(wanted)}")
+
+
+def _missing_reaches(tree: Any, node: int) -> bool:
+    """Return whether no test above sends missing values of the feature that a node tests elsewhere."""
+    path = [0]
+    while path[-1] != node:  # the nodes are in preorder
+        left, right = int(tree.left[path[-1]]), int(tree.right[path[-1]])
+        side = 1 if node < right else 0
+        if tree.feature[path[-1]] == tree.feature[node] and tree.missing[path[-1]] != side:
+            return False
+        path.append(left if side else right)
+    return True
 
 
 def _named(tree: Any, node: int, data: Data) -> set[float]:

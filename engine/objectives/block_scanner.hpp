@@ -16,20 +16,10 @@
 namespace codt {
 
 template <class Cost>
-class BlockScanner final : public Scanner {
+class BlockScanner final : public SingleScanner {
  public:
     BlockScanner(const Cost& cost, const LeafLimits& limits)
         : cost_(cost), limits_(limits), limited_(limits.any()), width_(cost.size()) {}
-
-    std::uint32_t lanes() const override { return 1; }
-    void prepare(const Subset& subset, std::span<const std::uint32_t>) override { subset_ = &subset; }
-
-    bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left,
-              double* right, StopCondition& stop) override {
-        for (std::size_t j = 0; j < thresholds.size(); ++j)
-            if (!scan_one(f, thresholds[j], lambda, left[j], right[j], stop)) return false;
-        return true;
-    }
 
  private:
     static constexpr std::size_t block = 12;  // thresholds
@@ -41,14 +31,14 @@ class BlockScanner final : public Scanner {
     };
 
     bool scan_one(std::uint32_t f, std::uint32_t threshold, double lambda, double& left, double& right,
-                  StopCondition& stop) {
-        const std::uint32_t left_size = subset_->group_end(f)[threshold];
-        is_right_.assign(subset_->size(), 1);
-        for (std::uint32_t k = 0; k < left_size; ++k) is_right_[subset_->order(f)[k]] = 0;
+                  StopCondition& stop) override {
+        const std::uint32_t left_size = this->subset().group_end(f)[threshold];
+        is_right_.assign(this->subset().size(), 1);
+        for (std::uint32_t k = 0; k < left_size; ++k) is_right_[this->subset().order(f)[k]] = 0;
         reset(total_);
-        for (std::uint32_t id = 0; id < subset_->size(); ++id) add(id, total_);
+        for (std::uint32_t id = 0; id < this->subset().size(); ++id) add(id, total_);
         best_ = {loss(total_, 0), loss(total_, 1)};
-        for (std::uint32_t g = 0; g < subset_->features(); ++g) {
+        for (std::uint32_t g = 0; g < this->subset().features(); ++g) {
             if (stop.reached()) return false;
             if (best_[0] <= lambda && best_[1] <= lambda) break;
             scan_feature(g, lambda);
@@ -59,8 +49,8 @@ class BlockScanner final : public Scanner {
     }
 
     void scan_feature(std::uint32_t g, double lambda) {
-        const auto order = subset_->order(g);
-        const auto ends = subset_->group_end(g);
+        const auto order = this->subset().order(g);
+        const auto ends = this->subset().group_end(g);
         reset(here_);
         std::array<double, 2> before{0, 0};  // the losses of what lies before the block
         for (std::size_t first = 0; first + 1 < ends.size();) {
@@ -87,8 +77,8 @@ class BlockScanner final : public Scanner {
     // From `here_` on.
     void walk_block(std::uint32_t g, std::size_t first, std::size_t last, const std::array<bool, 2>& walk,
                     double lambda) {
-        const auto order = subset_->order(g);
-        const auto ends = subset_->group_end(g);
+        const auto order = this->subset().order(g);
+        const auto ends = this->subset().group_end(g);
         std::uint32_t k = first == 0 ? 0 : ends[first - 1];
         for (std::size_t group = first; group < last; ++group) {
             std::array<bool, 2> moved{false, false};
@@ -112,7 +102,7 @@ class BlockScanner final : public Scanner {
         prefix.loads = {};
     }
     void add(std::uint32_t id, Prefix& prefix) const {
-        const std::uint32_t row = subset_->samples()[id];
+        const std::uint32_t row = this->subset().samples()[id];
         const std::size_t side = is_right_[id];
         cost_.add(row, prefix.tuples.data() + side * width_);
         if (limited_) limits_.add(row, prefix.loads[side]);
@@ -131,7 +121,6 @@ class BlockScanner final : public Scanner {
     const LeafLimits& limits_;
     bool limited_;
     std::size_t width_;
-    const Subset* subset_ = nullptr;
     std::vector<std::uint8_t> is_right_;
     Prefix total_, here_, ahead_;
     std::array<double, 2> best_{};

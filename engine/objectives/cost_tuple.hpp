@@ -54,43 +54,33 @@ void fill_by_sample(const Subset& subset, std::vector<double>& values, Function&
 // The loop of Alg. 4 as printed in the paper, one threshold after another. It is the reference for the vector
 // kernels and the only scanner a new objective needs.
 template <class Cost>
-class GenericScanner final : public Scanner {
+class GenericScanner final : public SingleScanner {
  public:
     GenericScanner(const Cost& cost, const LeafLimits& limits)
         : cost_(cost), limits_(limits), limited_(limits.any()) {}
 
-    std::uint32_t lanes() const override { return 1; }
-    void prepare(const Subset& subset, std::span<const std::uint32_t>) override { subset_ = &subset; }
-
-    bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left,
-              double* right, StopCondition& stop) override {
-        for (std::size_t j = 0; j < thresholds.size(); ++j)
-            if (!scan_one(f, thresholds[j], lambda, left[j], right[j], stop)) return false;
-        return true;
-    }
-
  private:
     bool scan_one(std::uint32_t f, std::uint32_t threshold, double lambda, double& left, double& right,
-                  StopCondition& stop) {
+                  StopCondition& stop) override {
         const std::size_t width = cost_.size();
-        const auto samples = subset_->samples();
-        const std::uint32_t left_size = subset_->group_end(f)[threshold];
-        is_right_.assign(subset_->size(), 1);
-        for (std::uint32_t k = 0; k < left_size; ++k) is_right_[subset_->order(f)[k]] = 0;
+        const auto samples = this->subset().samples();
+        const std::uint32_t left_size = this->subset().group_end(f)[threshold];
+        is_right_.assign(this->subset().size(), 1);
+        for (std::uint32_t k = 0; k < left_size; ++k) is_right_[this->subset().order(f)[k]] = 0;
         totals_.assign(2 * width, 0.0);
-        for (std::uint32_t id = 0; id < subset_->size(); ++id)
+        for (std::uint32_t id = 0; id < this->subset().size(); ++id)
             cost_.add(samples[id], totals_.data() + is_right_[id] * width);
         LeafLimits::Load loads[2];
         if (limited_)
-            for (std::uint32_t id = 0; id < subset_->size(); ++id)
+            for (std::uint32_t id = 0; id < this->subset().size(); ++id)
                 limits_.add(samples[id], loads[is_right_[id]]);
         double best[2] = {cost_.loss(totals_.data()), cost_.loss(totals_.data() + width)};
 
-        for (std::uint32_t g = 0; g < subset_->features(); ++g) {
+        for (std::uint32_t g = 0; g < this->subset().features(); ++g) {
             if (stop.reached()) return false;
             if (best[0] <= lambda && best[1] <= lambda) break;
-            const auto order = subset_->order(g);
-            const auto ends = subset_->group_end(g);
+            const auto order = this->subset().order(g);
+            const auto ends = this->subset().group_end(g);
             prefix_.assign(2 * width, 0.0);
             rest_.resize(width);
             LeafLimits::Load before[2];
@@ -124,7 +114,6 @@ class GenericScanner final : public Scanner {
     const Cost& cost_;
     const LeafLimits& limits_;
     bool limited_;
-    const Subset* subset_ = nullptr;
     std::vector<std::uint8_t> is_right_;
     std::vector<double> totals_, prefix_, rest_;
 };

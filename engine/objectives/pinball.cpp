@@ -114,34 +114,28 @@ std::vector<std::uint32_t> rows_by(const Subset& subset, std::uint32_t f) {
 }
 
 // Solve-D1 (paper, Alg. 4), one threshold at a time.
-class QuantileScanner final : public Scanner {
+class QuantileScanner final : public SingleScanner {
  public:
     QuantileScanner(const WeightedTargets& data, const LeafLimits& limits)
         : data_(data), limits_(limits), side_(data, data.y.size()) {}
 
-    std::uint32_t lanes() const override { return 1; }
-
-    void prepare(const Subset& subset, std::span<const std::uint32_t>) override {
-        subset_ = &subset;
+    void prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) override {
+        SingleScanner::prepare(subset, feature_rank);
         sorted_ = data_.sorted(subset.samples());
         group_.resize(data_.y.size());
         goes_left_.resize(data_.y.size());
     }
 
-    bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left,
-              double* right, StopCondition& stop) override {
-        for (std::size_t j = 0; j < thresholds.size(); ++j) {
-            const auto samples = subset_->samples();
-            const std::uint32_t end = subset_->group_end(f)[thresholds[j]];
-            for (std::uint32_t k = 0; k < subset_->size(); ++k)
-                goes_left_[samples[subset_->order(f)[k]]] = k < end;
-            if (!scan_side(true, lambda, left[j], stop) || !scan_side(false, lambda, right[j], stop))
-                return false;
-        }
-        return true;
+ private:
+    bool scan_one(std::uint32_t f, std::uint32_t threshold, double lambda, double& left, double& right,
+                  StopCondition& stop) override {
+        const auto samples = subset().samples();
+        const std::uint32_t end = subset().group_end(f)[threshold];
+        for (std::uint32_t k = 0; k < subset().size(); ++k)
+            goes_left_[samples[subset().order(f)[k]]] = k < end;
+        return scan_side(true, lambda, left, stop) && scan_side(false, lambda, right, stop);
     }
 
- private:
     // `best` holds an upper bound at first, then the result.
     bool scan_side(bool of_left, double lambda, double& best, StopCondition& stop) {
         rows_.clear();
@@ -150,14 +144,14 @@ class QuantileScanner final : public Scanner {
         side_.reset(rows_);
         best = std::min(best, side_.whole());
         const LeafLimits::Load load = limits_.load(rows_);
-        for (std::uint32_t g = 0; g < subset_->features() && best > lambda; ++g) {
+        for (std::uint32_t g = 0; g < subset().features() && best > lambda; ++g) {
             if (stop.reached()) return false;
-            const auto ends = subset_->group_end(g);
+            const auto ends = subset().group_end(g);
             rows_.clear();
             std::uint32_t k = 0;
             for (std::uint32_t group = 0; group < ends.size(); ++group) {
                 for (; k < ends[group]; ++k) {
-                    const std::uint32_t row = subset_->samples()[subset_->order(g)[k]];
+                    const std::uint32_t row = subset().samples()[subset().order(g)[k]];
                     group_[row] = group;
                     if (goes_left_[row] == of_left) rows_.push_back(row);
                 }
@@ -177,7 +171,6 @@ class QuantileScanner final : public Scanner {
     const WeightedTargets& data_;
     const LeafLimits& limits_;
     SortedRows side_;
-    const Subset* subset_ = nullptr;
     std::vector<std::uint32_t> sorted_, rows_, group_;  // the last by row
     std::vector<std::uint8_t> goes_left_;               // by row
 };

@@ -3,6 +3,7 @@
 // Many thresholds share one walk over the sorted orders.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -35,6 +36,28 @@ class Scanner {
     // void.
     virtual bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left,
                       double* right, StopCondition& stop) = 0;
+};
+
+// A scan that takes one threshold after the other.
+class SingleScanner : public Scanner {
+ public:
+    std::uint32_t lanes() const final { return 1; }
+    void prepare(const Subset& subset, std::span<const std::uint32_t>) override { subset_ = &subset; }
+    bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left,
+              double* right, StopCondition& stop) final {
+        for (std::size_t j = 0; j < thresholds.size(); ++j)
+            if (!scan_one(f, thresholds[j], lambda, left[j], right[j], stop)) return false;
+        return true;
+    }
+
+ protected:
+    virtual bool scan_one(std::uint32_t f, std::uint32_t threshold, double lambda, double& left,
+                          double& right, StopCondition& stop) = 0;
+
+    const Subset& subset() const { return *subset_; }
+
+ private:
+    const Subset* subset_ = nullptr;
 };
 
 // A scan in lower precision that gives bounds on the values of a Scanner: much faster where it exists.

@@ -155,7 +155,7 @@ class _Reading:
         tree, problem = self.tree, self.problem
         cells = problem.features[feature].cells
         direction, threshold = int(tree.missing[node]), float(tree.threshold[node])
-        if all(cells[i] is not None for i in problem.rows):
+        if all(cells[i] is not None for i in problem.rows) or not missing_reaches(tree, node):
             assert direction == -1
         elif all(cells[i] is not None for i in left + right):
             assert direction == (1 if len(left) >= len(right) else 0)
@@ -174,6 +174,19 @@ class _Reading:
             assert threshold == int(threshold)
         else:
             assert threshold == (max(low) + min(high)) / 2
+
+
+def missing_reaches(tree: Any, node: int) -> bool:
+    """Whether a missing value of the feature that a node tests can come to the node: no test above sends it away."""
+    above = {
+        int(child): parent for parent in range(len(tree.feature)) for child in (tree.left[parent], tree.right[parent])
+    }
+    feature, here = tree.feature[node], node
+    while here:
+        child, here = here, above[here]
+        if tree.feature[here] == feature and (tree.missing[here] == 1) != (tree.left[here] == child):
+            return False
+    return True
 
 
 def near(found: float, exact: Fraction, problem: TableProblem) -> bool:

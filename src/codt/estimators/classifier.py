@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import StrOptions
 
 from codt.estimators.base import BaseOptimalTree
+from codt.estimators.documentation import document_proof
 from codt.estimators.fitted import FittedClasses
 from codt.options.counterparts import explains_parameters
 from codt.options.options import Option, Task, constraints, document_options, estimator_options
@@ -41,6 +42,7 @@ CLASS_OPTIONS = (
 
 @explains_parameters
 @document_options(*estimator_options(*CLASS_OPTIONS))
+@document_proof
 @dataclass(kw_only=True, eq=False, repr=False)
 class OptimalTreeClassifier(ClassifierMixin, FittedClasses, BaseOptimalTree):
     """A classification tree with provably the fewest misclassified training samples (or the least loss) at its depth.
@@ -57,32 +59,12 @@ class OptimalTreeClassifier(ClassifierMixin, FittedClasses, BaseOptimalTree):
         The number of misclassified training samples; with weights or costs, their total weight or cost. With other
         criteria the sum over the training samples, by weight: of ``-log p`` for the share p of their class in their
         leaf (``"log_loss"``), or of the Gini impurities of their leaves (``"gini"``).
-    objective_ : float
-        The loss plus the penalties for branching nodes.
     penalty_ : float
         The absolute penalty for a branching node: ``complexity_cost`` times the number of samples (with weights,
         their total weight; with costs, the sum of every sample's largest cost).
-    lower_bound_ : float
-        No tree within the limits has an objective below this.
-    gap_ : float
-        ``(objective_ - lower_bound_) / objective_``; 0 if the tree is proven to be optimal.
-    status_ : str
-        ``"optimal"``, or why the search ended early: ``"time-limit"``, ``"expansion-limit"``, ``"gap-limit"``,
-        ``"memory-limit"``, ``"interrupted"``.
-    smallest_ : bool
-        Whether ``tree_`` is proven to have the fewest leaves of all optimal trees; see ``ties``.
-    n_expansions_ : int
-        The number of expansions of the search.
-    trace_ : ndarray of shape (n_changes, 4)
-        One row for every change of a bound: seconds, expansions, lower bound, upper bound.
-    search_stats_ : dict
-        Counters of the work done.
     classes_ : ndarray
         The labels, sorted.
-    n_features_in_ : int
-        The number of features.
-    feature_names_in_ : ndarray of str
-        The names of the features; only if ``X`` was a data frame with names.
+    {proof}
 
     Notes
     -----

@@ -12,6 +12,7 @@ from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from codt.estimators.base import BaseOptimalTree
+from codt.estimators.documentation import document_proof
 from codt.input_checks.arrays import Floats, check_rewards, check_sample_array
 from codt.options.counterparts import explains_parameters
 from codt.options.options import ESTIMATOR_OPTIONS, Task, document_options
@@ -22,6 +23,7 @@ from codt.search.proof import warn_if_stopped
 
 @explains_parameters
 @document_options(*ESTIMATOR_OPTIONS)
+@document_proof
 @dataclass(kw_only=True, eq=False, repr=False)
 class OptimalPolicyTree(BaseOptimalTree):
     """A tree that chooses an action for every sample, with provably the highest total reward at its depth.
@@ -40,31 +42,11 @@ class OptimalPolicyTree(BaseOptimalTree):
     loss_ : float
         The regret: by how much the rewards of the best actions for all training samples exceed those of the actions
         chosen, weighted if they have weights.
-    objective_ : float
-        The loss plus the penalties for branching nodes.
     penalty_ : float
         The absolute penalty for a branching node: ``complexity_cost`` times the regret of the worst actions.
-    lower_bound_ : float
-        No tree within the limits has an objective below this.
-    gap_ : float
-        ``(objective_ - lower_bound_) / objective_``; 0 if the tree is proven to be optimal.
-    status_ : str
-        ``"optimal"``, or why the search ended early: ``"time-limit"``, ``"expansion-limit"``, ``"gap-limit"``,
-        ``"memory-limit"``, ``"interrupted"``.
-    smallest_ : bool
-        Whether ``tree_`` is proven to have the fewest leaves of all optimal trees; see ``ties``.
-    n_expansions_ : int
-        The number of expansions of the search.
-    trace_ : ndarray of shape (n_changes, 4)
-        One row for every change of a bound: seconds, expansions, lower bound, upper bound.
-    search_stats_ : dict
-        Counters of the work done.
     classes_ : ndarray
         The actions, in the order of the columns of the rewards.
-    n_features_in_ : int
-        The number of features.
-    feature_names_in_ : ndarray of str
-        The names of the features; only if ``X`` was a data frame with names.
+    {proof}
 
     Notes
     -----
@@ -98,8 +80,9 @@ class OptimalPolicyTree(BaseOptimalTree):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The samples; numbers, without NaN or infinity. A sparse matrix is made dense, if there is memory for it.
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples: numbers, categories, dates and times, any of which may be missing; infinity is refused. A
+            sparse matrix is made dense, if there is memory for it.
         rewards : array-like of shape (n_samples, n_actions)
             What each action would bring for each sample: any numbers, more is better.
         sample_weight : array-like of shape (n_samples,), optional

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin, _fit_context
 
 from codt.estimators.base import BaseOptimalTree
+from codt.estimators.documentation import document_proof
 from codt.estimators.fitted import FittedNumbers
 from codt.options.counterparts import explains_parameters
 from codt.options.options import Task, constraints, document_options, estimator_options
@@ -22,6 +23,7 @@ CRITERION_OPTIONS = (criterion_option("regression"), *PARAMETERS.values())
 
 @explains_parameters
 @document_options(*estimator_options(*CRITERION_OPTIONS))
+@document_proof
 @dataclass(kw_only=True, eq=False, repr=False)
 class OptimalTreeRegressor(RegressorMixin, FittedNumbers, BaseOptimalTree):
     """A regression tree with provably the lowest sum of squared training errors (or other losses) at its depth.
@@ -36,30 +38,10 @@ class OptimalTreeRegressor(RegressorMixin, FittedNumbers, BaseOptimalTree):
         The best tree found: nodes with feature, threshold, mean (or quantile), number of samples and loss.
     loss_ : float
         The sum of errors on the training samples, weighted if they have weights.
-    objective_ : float
-        The loss plus the penalties for branching nodes.
     penalty_ : float
         The absolute penalty for a branching node: ``complexity_cost`` times the sum of errors of the best constant
         prediction.
-    lower_bound_ : float
-        No tree within the limits has an objective below this.
-    gap_ : float
-        ``(objective_ - lower_bound_) / objective_``; 0 if the tree is proven to be optimal.
-    status_ : str
-        ``"optimal"``, or why the search ended early: ``"time-limit"``, ``"expansion-limit"``, ``"gap-limit"``,
-        ``"memory-limit"``, ``"interrupted"``.
-    smallest_ : bool
-        Whether ``tree_`` is proven to have the fewest leaves of all optimal trees; see ``ties``.
-    n_expansions_ : int
-        The number of expansions of the search.
-    trace_ : ndarray of shape (n_changes, 4)
-        One row for every change of a bound: seconds, expansions, lower bound, upper bound.
-    search_stats_ : dict
-        Counters of the work done.
-    n_features_in_ : int
-        The number of features.
-    feature_names_in_ : ndarray of str
-        The names of the features; only if ``X`` was a data frame with names.
+    {proof}
 
     Notes
     -----

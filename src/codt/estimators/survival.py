@@ -11,6 +11,7 @@ from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from codt.estimators.base import BaseOptimalTree
+from codt.estimators.documentation import document_proof
 from codt.estimators.fitted import forget_fit
 from codt.input_checks.arrays import Floats, check_sample_array
 from codt.options.counterparts import explains_parameters
@@ -23,6 +24,7 @@ from codt.survival.targets import concordance, events_and_times, numbers
 
 @explains_parameters
 @document_options(*ESTIMATOR_OPTIONS)
+@document_proof
 @dataclass(kw_only=True, eq=False, repr=False)
 class OptimalSurvivalTree(BaseOptimalTree):
     """A survival tree with provably the lowest deviance of the full likelihood at its depth.
@@ -42,25 +44,8 @@ class OptimalSurvivalTree(BaseOptimalTree):
         that are censored before the first event count nowhere.
     loss_ : float
         The deviance of the training samples, weighted if they have weights.
-    objective_ : float
-        The loss plus the penalties for branching nodes.
     penalty_ : float
         The absolute penalty for a branching node: ``complexity_cost`` times the deviance without a split.
-    lower_bound_ : float
-        No tree within the limits has an objective below this.
-    gap_ : float
-        ``(objective_ - lower_bound_) / objective_``; 0 if the tree is proven to be optimal.
-    status_ : str
-        ``"optimal"``, or why the search ended early: ``"time-limit"``, ``"expansion-limit"``, ``"gap-limit"``,
-        ``"memory-limit"``, ``"interrupted"``.
-    smallest_ : bool
-        Whether ``tree_`` is proven to have the fewest leaves of all optimal trees; see ``ties``.
-    n_expansions_ : int
-        The number of expansions of the search.
-    trace_ : ndarray of shape (n_changes, 4)
-        One row for every change of a bound: seconds, expansions, lower bound, upper bound.
-    search_stats_ : dict
-        Counters of the work done.
     unique_times_ : ndarray
         The times of all events and censorings, ascending, each once.
     baseline_ : Curve
@@ -69,10 +54,7 @@ class OptimalSurvivalTree(BaseOptimalTree):
         The Kaplan-Meier curve of the training samples of each leaf, by the index of the leaf in ``tree_``.
     hazard_curves_ : dict of int to Curve
         The Nelson-Aalen curve of each leaf.
-    n_features_in_ : int
-        The number of features.
-    feature_names_in_ : ndarray of str
-        The names of the features; only if ``X`` was a data frame with names.
+    {proof}
 
     Examples
     --------
@@ -103,8 +85,9 @@ class OptimalSurvivalTree(BaseOptimalTree):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The samples; numbers, without NaN or infinity. A sparse matrix is made dense, if there is memory for it.
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples: numbers, categories, dates and times, any of which may be missing; infinity is refused. A
+            sparse matrix is made dense, if there is memory for it.
         y : structured array of shape (n_samples,) or data frame with two columns
             Whether there was an event (the first field; False: censored), and when (the second), as in scikit-survival.
         sample_weight : array-like of shape (n_samples,), optional

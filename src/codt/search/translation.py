@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from codt.search.columns import Columns
+from codt.search.columns import Column, Columns
 from codt.table.kinds import Categories, kind_of
 from codt.tree.split import LEFT, RIGHT, UNSEEN, at_most, goes_left
 from codt.tree.tree import LEAF, Tree
@@ -59,7 +59,7 @@ class _InFeatures:
         self._children: dict[int, tuple[int, int]] = {}
 
     def arrays(self) -> dict[str, Any]:
-        self._visit(0, np.arange(len(self._columns.samples)))
+        self._visit(0, np.arange(len(self._columns.samples)), frozenset())
         place = {node: new for new, node in enumerate(self._order)}
         arrays = {**self._given, **self._tests, "categories": self._categories}
         arrays = {name: np.asarray(column)[self._order] for name, column in arrays.items()}
@@ -68,7 +68,8 @@ class _InFeatures:
             arrays[name] = np.array([LEAF if pair is None else place[pair[side]] for pair in children])
         return {**arrays, "kinds": self._columns.kinds}
 
-    def _visit(self, node: int, rows: Rows) -> None:
+    def _visit(self, node: int, rows: Rows, elsewhere: frozenset[int]) -> None:
+        """Write a node with its samples, and all below it; missing values of some features have gone elsewhere."""
         self._order.append(node)
         place = int(self._given["feature"][node])
         if place == LEAF:
@@ -78,19 +79,23 @@ class _InFeatures:
         on_left = at_most(self._columns.matrix[rows, place], float(self._given["threshold"][node]))
         sides = [(int(self._given["left"][node]), rows[on_left]), (int(self._given["right"][node]), rows[~on_left])]
         if column.ranks is None:
-            self._write_threshold(node, column.feature, column.missing, rows, on_left)
+            self._write_threshold(node, column, rows, on_left, reached=column.feature not in elsewhere)
         elif self._write_set(node, column.feature, rows, on_left):
             sides.reverse()
         self._children[node] = (sides[0][0], sides[1][0])
-        for child, held in sides:
-            self._visit(child, held)
+        taken = self._tests["missing"][node]
+        for (child, held), side in zip(sides, (LEFT, RIGHT), strict=True):
+            self._visit(child, held, elsewhere if taken in (UNSEEN, side) else elsewhere | {column.feature})
 
-    def _write_threshold(self, node: int, feature: int, missing: int, rows: Rows, on_left: NDArray[np.bool_]) -> None:
-        tests = self._tests
+    def _write_threshold(
+        self, node: int, column: Column, rows: Rows, on_left: NDArray[np.bool_], *, reached: bool
+    ) -> None:
+        """Write a threshold; ``reached`` says whether missing values can come here at all."""
+        tests, feature = self._tests, column.feature
         gone = np.isnan(self._columns.samples[rows, feature])
-        if self._columns.missing[feature]:
+        if self._columns.missing[feature] and reached:
             larger = LEFT if 2 * np.count_nonzero(on_left) >= len(rows) else RIGHT
-            tests["missing"][node] = missing if gone.any() else larger
+            tests["missing"][node] = column.missing if gone.any() else larger
         if gone.any() and (gone == on_left).all():  # whether it is missing
             tests["threshold"][node] = -math.inf
         elif gone.any() and (gone != on_left).all():

@@ -31,17 +31,15 @@ COUNT = "count"
 UNSEEN, RIGHT, LEFT = -1, 0, 1
 
 
-def at_most(
-    values: Floats, threshold: Floats | float, missing_left: NDArray[np.bool_] | bool = False
-) -> NDArray[np.bool_]:
-    """Return which values go left: the rule itself, in 64-bit floats; NaN is a missing value.
+def at_most(values: Floats, threshold: Floats | float) -> NDArray[np.bool_]:
+    """Return which values go left: the rule itself, in 64-bit floats. NaN, a missing value, does not.
 
     Examples
     --------
-    >>> at_most(np.array([1.0, 2.0, 3.0, np.nan]), 2.0), at_most(np.array([np.nan]), 2.0, True)
-    (array([ True,  True, False, False]), array([ True]))
+    >>> at_most(np.array([1.0, 2.0, 3.0, np.nan]), 2.0)
+    array([ True,  True, False, False])
     """
-    return np.asarray((values <= threshold) | (np.isnan(values) & missing_left), dtype=np.bool_)
+    return np.asarray(values <= threshold)
 
 
 def missing_left(tests: Any, node: int | NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -71,12 +69,14 @@ def goes_left(tests: Any, node: int | NDArray[np.intp], samples: Floats, rows: N
     array([ True, False])
     """
     values = samples[rows, tests.feature[node]]
-    some_missing = bool(np.isnan(values).any())
-    left = at_most(values, tests.threshold[node], missing_left(tests, node) if some_missing else False)
+    left = at_most(values, tests.threshold[node])
+    gone = np.isnan(values)
+    if gone.any():
+        left |= gone & missing_left(tests, node)
     if tests.categories.size:
         # The threshold of a set is NaN. Beyond the last column, and for what is missing, no category is in a set.
         width = tests.categories.shape[1]
-        code = np.where(np.isnan(values), -1, np.clip(values, -1, width)).astype(np.intp)
+        code = np.where(gone, -1, np.clip(values, -1, width)).astype(np.intp)
         known = (code >= 0) & (code < width)
         left = left | (known & tests.categories[node, np.where(known, code, 0)])
     return left
@@ -144,8 +144,8 @@ class Split:
     def goes_left(self, samples: Floats) -> NDArray[np.bool_]:
         """Return which samples go left; missing values do only if the test says so."""
         values = samples[:, self.feature]
-        left = at_most(values, self.threshold, self.missing == LEFT)
-        return left | np.isin(values, self.categories) if self.is_set else left
+        left = np.isin(values, self.categories) if self.is_set else at_most(values, self.threshold)
+        return left | np.isnan(values) if self.missing == LEFT else left
 
     @property
     def is_set(self) -> bool:
