@@ -209,7 +209,7 @@ FAULTS = (
     Fault(
         "missing values sent to the larger side",
         "src/codt/search/translation.py",
-        'tests["missing"][node] = missing if gone.any() else larger',
+        'tests["missing"][node] = column.missing if gone.any() else larger',
         'tests["missing"][node] = larger',
     ),
     Fault(
