@@ -24,7 +24,7 @@ from typer.testing import CliRunner
 from codt import OptimalTreeClassifier, OptimalTreeRegressor, from_json
 from codt.command_line.app import app
 from codt.command_line.columns import Columns
-from codt.table.kinds import Categories
+from codt.table.kinds import Categories, Moments
 
 NAMES = ["length", "width", "petal, length", "petal width"]
 
@@ -342,6 +342,17 @@ def test_columns_are_cast_to_categories(folder: Path) -> None:
     like = columns.rows_like(rows, other, Path("other.csv"))
     assert list(like.X.columns) == list(rows.X.columns)
     assert like.X["count"].cat.categories.tolist() == [9]
+
+
+def test_times_of_day_are_compared_and_times_to_predict_are_labels(tmp_path: Path) -> None:
+    file = tmp_path / "shop.csv"
+    rows = ["08:30,no,09:00", "09:15,no,09:00", "17:00,yes,18:00", "18:45,yes,18:00"]
+    file.write_text("\n".join(["at,busy,open", *rows]), encoding="utf-8")
+    model = fitted(file, "--target", "busy", "--drop", "open")
+    assert model.tree_.kinds == (Moments("time", "m"),)
+    assert "at <= 13:00" in model.export_text()
+    model = fitted(file, "--target", "open", "--drop", "busy")
+    assert model.classes_.tolist() == ["09:00:00", "18:00:00"]
 
 
 def test_targets_that_are_odd(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ _SEPARATOR = "::"
 def features_and_target(frame: pd.DataFrame, target: str, source: object) -> tuple[pd.DataFrame, pd.Series[Any]]:
     r"""Return the columns other than the target, and the target, which must not be missing in any row.
 
-    Dates to be predicted are labels, so they are text.
+    Dates and times to be predicted are labels, so they are text.
 
     Examples
     --------
@@ -52,7 +52,10 @@ def features_and_target(frame: pd.DataFrame, target: str, source: object) -> tup
             f"{source}: {len(X)} rows and {X.shape[1]} columns besides {target!r}; expected at least one of each."
         )
     refuse_missing(y.to_frame(), source)
-    return X, y.astype(str) if y.dtype.kind == "M" else y
+    import pandas as pd  # noqa: PLC0415 (an optional library)
+
+    moments = pd.api.types.infer_dtype(y) in ("datetime64", "datetime", "date", "time")
+    return X, y.astype(str) if moments else y
 
 
 def unknown_column(name: str, columns: Iterable[object], source: object) -> ValueError:

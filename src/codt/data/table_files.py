@@ -30,8 +30,9 @@ _GUESSED = Layout()
 def parse_table(content: bytes, source: object, layout: Layout = _GUESSED, *, as_text: bool = False) -> pd.DataFrame:
     r"""Return the table that a file holds, whatever the file is called.
 
-    Columns hold whole numbers, floats, truth values, dates (``datetime64``), categories or text. What is missing is NaN
-    (or its counterpart for dates); truth values and large whole numbers with holes have pandas' types that allow them.
+    Columns hold whole numbers, floats, truth values, dates (``datetime64``), times of day (Python's), categories or
+    text. What is missing is NaN (or its counterpart for dates, None for times); truth values and large whole numbers
+    with holes have pandas' types that allow them.
 
     Parameters
     ----------
@@ -134,8 +135,6 @@ def _series(column: pa.ChunkedArray) -> pd.Series[Any]:
         return pd.Series(np.nan, index=range(len(column)))
     if types.is_decimal(kind) and kind.scale <= 0:
         return column.to_pandas().map(int, na_action="ignore")  # type: ignore[no-any-return]
-    if types.is_time(kind):
-        return column.cast(pa.string()).to_pandas()  # type: ignore[no-any-return]
     if column.null_count and types.is_boolean(kind):
         return column.to_pandas().astype("boolean")  # type: ignore[no-any-return]
     if column.null_count and types.is_integer(kind):
@@ -167,6 +166,6 @@ def _read_excel(content: bytes, source: object, layout: Layout) -> pd.DataFrame:
     frame.columns = pd.Index(_named(names, source), dtype=object)
     # Cells of a column may be of several kinds, which are text together, as they are in a CSV file.
     for name in frame:
-        if pd.api.types.is_object_dtype(frame[name]):
+        if frame[name].dtype == object and pd.api.types.infer_dtype(frame[name]) not in ("date", "time"):
             frame[name] = frame[name].astype(str).where(frame[name].notna())
     return _without_nothing(frame)
