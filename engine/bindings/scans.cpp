@@ -74,7 +74,8 @@ nb::dict scan_sides(const Matrix& x, const Values& y, const std::string& task, s
         const auto scanner = objective.make_scanner(choice, no_leaf_limits);
         scanner->prepare(subset, rank);
         time(scanner->lanes(), [&](std::size_t j, std::span<const std::uint32_t> part) {
-            scanner->scan(feature, part, lambda, upper[0].data() + j, upper[1].data() + j, stop);
+            const Scanner::Values values{{feature, part}, upper[0].data() + j, upper[1].data() + j};
+            scanner->scan({&values, 1}, lambda, stop);
         });
         report("value", upper);
         return out;
@@ -82,9 +83,10 @@ nb::dict scan_sides(const Matrix& x, const Values& y, const std::string& task, s
     const auto scanner = objective.make_bracket_scanner(choice);
     if (!scanner || !scanner->prepare(subset, rank)) return out;
     time(scanner->lanes(), [&](std::size_t j, std::span<const std::uint32_t> part) {
-        const BracketScanner::Brackets sides[2] = {{lower[0].data() + j, upper[0].data() + j},
-                                                   {lower[1].data() + j, upper[1].data() + j}};
-        scanner->scan(feature, part, lambda, sides, stop);
+        const BracketScanner::Brackets brackets{{feature, part},
+                                                {lower[0].data() + j, lower[1].data() + j},
+                                                {upper[0].data() + j, upper[1].data() + j}};
+        scanner->scan({&brackets, 1}, lambda, stop);
     });
     report("lower", lower);
     report("upper", upper);

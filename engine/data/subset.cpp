@@ -80,7 +80,14 @@ void Subset::split(std::uint32_t f, std::uint32_t i, Subset& left, Subset& right
         target[id] = (filled[side]++ << 1) | side;
     }
 
+    std::uint32_t present[2] = {0, 0};  // samples of each side that have a value of the feature before
     for (std::uint32_t g = 0; g < features_; ++g) {
+        if (second_order(g)) {
+            const bool differs = two_orders(g - 1);
+            for (int side = 0; side < 2; ++side)
+                sides[side]->make_second_order(g, differs ? present[side] : sides[side]->size_);
+            continue;
+        }
         const std::uint32_t* const ordered = order_ + offset(g);
         std::uint32_t* const left_order = left.own_order_.data() + left.offset(g);
         std::uint32_t* const right_order = right.own_order_.data() + right.offset(g);
@@ -102,10 +109,28 @@ void Subset::split(std::uint32_t f, std::uint32_t i, Subset& left, Subset& right
             right_end[right_groups] = rights;
             left_groups += lefts != lefts_before;
             right_groups += rights != rights_before;
+            present[0] = lefts_before;
+            present[1] = rights_before;
         }
         left.groups_[g] = left_groups;
         right.groups_[g] = right_groups;
     }
+}
+
+// With the missing samples, those from `present` on, first; everything else stays as it is in the first
+// order.
+void Subset::make_second_order(std::uint32_t g, std::uint32_t present) {
+    const std::uint32_t* const first = own_order_.data() + offset(g - 1);
+    const std::uint32_t* const first_end = own_group_end_.data() + offset(g - 1);
+    std::uint32_t* const order = own_order_.data() + offset(g);
+    std::uint32_t* ends = own_group_end_.data() + offset(g);
+    const std::uint32_t missing = size_ - present;
+    std::copy(first, first + present, std::copy(first + present, first + size_, order));
+    groups_[g] = groups_[g - 1];
+    const std::uint32_t apart = missing > 0 && present > 0;  // the group of missing samples
+    if (apart) *ends++ = missing;
+    std::transform(first_end, first_end + groups_[g] - apart, ends,
+                   [&](std::uint32_t end) { return apart ? end + missing : end; });
 }
 
 }  // namespace codt

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -45,6 +46,12 @@ class Subset {
     bool two_orders(std::uint32_t f) const {
         return f + 1 < features_ && second_order(f + 1) && order(f)[0] != order(f + 1)[0];
     }
+    // The feature that has the other order of feature f, if they differ here.
+    std::optional<std::uint32_t> other_order(std::uint32_t f) const {
+        if (two_orders(f)) return f + 1;
+        if (f > 0 && two_orders(f - 1)) return f - 1;
+        return std::nullopt;
+    }
 
     // The split at threshold i: at a midpoint of two values present in this subset.
     Split split_at(const Dataset& data, std::uint32_t f, std::uint32_t i) const;
@@ -65,6 +72,7 @@ class Subset {
 
  private:
     void resize(std::uint32_t size, std::uint32_t features);
+    void make_second_order(std::uint32_t g, std::uint32_t present);
     std::size_t offset(std::uint32_t f) const { return static_cast<std::size_t>(f) * size_; }
 
     std::uint32_t size_ = 0;

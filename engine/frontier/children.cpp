@@ -185,26 +185,26 @@ void Children::close(Slot slot, double known) {
     child.and_node = -1;
 }
 
-void Children::spread(std::uint32_t track, std::uint32_t count,
-                      std::vector<std::uint32_t>& thresholds) const {
+void Children::spread(std::span<const std::uint32_t> tracks, std::uint32_t count,
+                      const std::function<void(std::size_t, std::uint32_t)>& take) const {
+    const auto for_each_interval = [&](const auto& visit) {
+        for (std::size_t i = 0; i < tracks.size(); ++i)
+            for (Slot slot = first_of_track_[tracks[i]]; slot != none; slot = (*this)[slot].next)
+                if (is_interval(slot)) visit(i, (*this)[slot], (*this)[slot].last - (*this)[slot].first + 1);
+    };
     std::uint64_t open = 0;
-    for (Slot slot = first_of_track_[track]; slot != none; slot = (*this)[slot].next)
-        if (is_interval(slot)) open += (*this)[slot].last - (*this)[slot].first + 1;
+    for_each_interval([&](std::size_t, const Child&, std::uint32_t here) { open += here; });
     const std::uint64_t chosen = std::min<std::uint64_t>(open, count);
-    thresholds.clear();
     std::uint64_t before = 0;  // open thresholds passed
     std::uint64_t j = 0;
-    for (Slot slot = first_of_track_[track]; slot != none; slot = (*this)[slot].next) {
-        if (!is_interval(slot)) continue;
-        const Child& child = (*this)[slot];
-        const std::uint64_t here = child.last - child.first + 1;
+    for_each_interval([&](std::size_t i, const Child& child, std::uint32_t here) {
         for (; j < chosen; ++j) {
             const std::uint64_t place = (2 * j + 1) * open / (2 * chosen);
             if (place >= before + here) break;
-            thresholds.push_back(child.first + static_cast<std::uint32_t>(place - before));
+            take(i, child.first + static_cast<std::uint32_t>(place - before));
         }
         before += here;
-    }
+    });
 }
 
 // --- the list and the queues

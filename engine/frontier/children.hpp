@@ -12,6 +12,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <vector>
@@ -153,8 +154,10 @@ class Children {
     void upper_bounds(std::uint32_t track, const std::vector<std::uint32_t>& thresholds, double excess,
                       double* left, double* right);
 
-    // At most `count` open thresholds of a track, ascending: all of them, or evenly spread.
-    void spread(std::uint32_t track, std::uint32_t count, std::vector<std::uint32_t>& thresholds) const;
+    // At most `count` open thresholds of some tracks: all of them, or evenly spread. Calls take(i, threshold)
+    // for tracks[i], ascending.
+    void spread(std::span<const std::uint32_t> tracks, std::uint32_t count,
+                const std::function<void(std::size_t, std::uint32_t)>& take) const;
 
  private:
     Child& at(Slot slot) { return children_[static_cast<std::size_t>(slot)]; }

@@ -28,6 +28,7 @@ class FittingScanner final : public Scanner {
         : needed_(std::move(needed)), widths_(std::move(widths)), chosen_(widths_[0].scanner.get()) {}
 
     std::uint32_t lanes() const override { return chosen_->lanes(); }
+    bool joins_orders() const override { return chosen_->joins_orders(); }
 
     void prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) override {
         const double needed = needed_(subset);
@@ -37,9 +38,8 @@ class FittingScanner final : public Scanner {
         chosen_->prepare(subset, feature_rank);
     }
 
-    bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left,
-              double* right, StopCondition& stop) override {
-        return chosen_->scan(f, thresholds, lambda, left, right, stop);
+    bool scan(std::span<const Values> orders, double lambda, StopCondition& stop) override {
+        return chosen_->scan(orders, lambda, stop);
     }
 
  private:

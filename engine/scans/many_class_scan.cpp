@@ -87,7 +87,6 @@ template <class Int, Counting What, std::size_t Bytes>
 struct ManyClassPass {
     using P = Pack<Int, Bytes>;
     static constexpr std::uint32_t lanes = lane_count<Int>;
-    static constexpr LaneRows<Int, lanes> plus{1}, minus{-1};
     static constexpr bool weighted = What == Counting::weights;
 
     // One number per lane on each side.
@@ -115,6 +114,7 @@ struct ManyClassPass {
         }
     };
 
+    const LaneRows<Int, lanes>&plus, &minus;
     const Samples<Int, What>& samples;
     const Stream<Block>& stream;
     const std::uint8_t* bucket;
@@ -334,6 +334,7 @@ struct LabelledData {
 template <class Int, Counting What>
 struct ManyClassKernel : KernelDefaults {
     static constexpr std::uint32_t lanes = lane_count<Int>;
+    static constexpr bool joins_orders = true;
     static constexpr bool weighted = What == Counting::weights;
     using Block = codt::Block;
     using Sums = std::vector<std::int64_t>;  // of each class
@@ -427,6 +428,10 @@ struct ManyClassKernel : KernelDefaults {
         best_[0][lane] = best_[1][lane] = static_cast<Int>(total_);
         for (ClassRows<Int>& rows : table_) rows.total[0][lane] = rows.total[1][lane] = 0;
     }
+    void missing_left(std::uint64_t left) {
+        plus_.missing_left(left);
+        minus_.missing_left(left);
+    }
     double value(std::size_t side, std::size_t lane, double lambda) const {
         const double all = weight_of_side_[side][lane];
         return std::min(all - static_cast<double>(leaf_[side][lane]),
@@ -436,7 +441,8 @@ struct ManyClassKernel : KernelDefaults {
     template <std::size_t Bytes>
     CODT_INLINE static void run(ManyClassKernel* kernel, const Stream<Block>* stream,
                                 const std::uint8_t* bucket) {
-        ManyClassPass<Int, What, Bytes> pass{kernel->samples_, *stream, bucket, kernel->table_, {}};
+        ManyClassPass<Int, What, Bytes> pass{
+            kernel->plus_, kernel->minus_, kernel->samples_, *stream, bucket, kernel->table_, {}};
         pass.best.left.load(kernel->best_[0]);
         pass.best.right.load(kernel->best_[1]);
         pass.run();
@@ -450,6 +456,7 @@ struct ManyClassKernel : KernelDefaults {
         return errors < n ? static_cast<Int>(n - std::max(0.0, std::ceil(errors))) : Int{0};
     }
 
+    LaneRows<Int, lanes> plus_{1}, minus_{-1};
     LabelledData data_;
     std::vector<std::uint16_t> local_class_;
     Samples<Int, What> samples_;

@@ -16,6 +16,8 @@
 //                                  that some split of the side attains, perhaps infinite
 //     pad(lane)                    the lane has no threshold, every sample is on its left: it must never ask
 //                                  for a walk
+//     missing_left(lanes)          the lanes in which samples of the bucket `missing_bucket` go left, as bits;
+//                                  for kernels that join orders
 //     run<Bytes>(kernel, stream, code)
 //                                  a pass over one second feature, with registers of so many bytes
 //     value(side, lane, lambda)    what the passes have found; a kernel of brackets has `bracket` instead
@@ -30,6 +32,7 @@
 #include "data/subset.hpp"
 #include "scans/blocks.hpp"
 #include "scans/dispatch.hpp"
+#include "scans/lane_rows.hpp"
 #include "scans/lanes.hpp"
 #include "scans/scanner.hpp"
 
@@ -71,7 +74,9 @@ CODT_INLINE void walk_groups(const Stream<Block>& stream, std::uint32_t begin, c
 
 // Defaults that suit most kernels.
 struct KernelDefaults {
-    // Whether a pass takes both orders of a feature that misses values; otherwise each has a pass of its own.
+    // Of a feature that misses values: whether a batch may hold thresholds of both its orders, and whether a
+    // pass takes both orders of the second feature; otherwise each has a pass of its own.
+    static constexpr bool joins_orders = false;
     static constexpr bool takes_two_orders = false;
     static constexpr std::uint32_t longest_block = block_size;
     // What a pass looks up for a sample: its bucket (see lane_rows.hpp), to which a kernel may add more.
@@ -92,11 +97,12 @@ class ScanDriver {
         subset_ = &subset;
         if (!kernel_.read(subset)) return false;
         code_.resize(subset.size());
-        blocks_.refill(subset.features(), [&](std::uint32_t f) { add_blocks(f); });
+        blocks_.refill(subset.features(), [&](std::uint32_t f) {
+            if (has_stream(f)) add_blocks(f);
+        });
         streams_.clear();
         for_each_stream(subset, feature_rank, [&](std::uint32_t f) {
-            const bool differs = f > 0 && subset.two_orders(f - 1);
-            if (subset.second_order(f) && (Kernel::takes_two_orders || !differs)) return;
+            if (!has_stream(f)) return;
             const std::uint32_t count = blocks_.count(f), missing = takes_two_orders(f) ? 1 : 0;
             streams_.push_back({subset.order(f).data(), subset.group_end(f).data(), blocks_.of(f),
                                 count - missing, missing ? blocks_.of(f) + count - 1 : nullptr, cell(f)});
@@ -104,40 +110,116 @@ class ScanDriver {
         return true;
     }
 
-    // Passes over all second features; values[side][j] holds an objective known beforehand. False if stopped.
-    bool run(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda,
-             const double* const (&values)[2], StopCondition& stop) {
+    // Passes over all second features. `known(side, cut)` is an objective known beforehand. False if stopped.
+    template <class Orders, class Known>
+    bool run(const Orders& orders, double lambda, const Known& known, StopCondition& stop) {
         const std::uint32_t size = subset_->size();
-        const auto order = subset_->order(f);
-        const auto ends = subset_->group_end(f);
-        std::uint8_t* const code = code_.data();
-        auto left = kernel_.nothing();
-        auto right = left;
-        std::uint32_t k = 0;
-        for (std::size_t j = 0; j < thresholds.size(); ++j) {
-            for (const std::uint32_t end = ends[thresholds[j]]; k < end; ++k) {
-                const std::uint32_t id = order[k];
-                kernel_.add(left, id);
-                code[id] = kernel_.code(id, j);
-            }
+        const auto start = [&](std::size_t lane, std::uint32_t n, const auto& left, auto& right) {
             kernel_.rest(left, right);
-            kernel_.start(0, j, k, left, values[0][j] - lambda);
-            kernel_.start(1, j, size - k, right, values[1][j] - lambda);
-        }
-        for (; k < size; ++k) code[order[k]] = kernel_.code(order[k], thresholds.size());
-        for (std::size_t j = thresholds.size(); j < Kernel::lanes; ++j) kernel_.pad(j);
+            kernel_.start(0, lane, n, left, known(0, lanes_[lane]) - lambda);
+            kernel_.start(1, lane, size - n, right, known(1, lanes_[lane]) - lambda);
+        };
+        if (orders.size() == 1)
+            fill_lanes(orders[0], start);
+        else
+            fill_joined_lanes(orders[0], orders[1], start);
+        for (std::size_t j = lanes_.size(); j < Kernel::lanes; ++j) kernel_.pad(j);
         for (const Stream<Block>& stream : streams_) {
             if (stop.reached_after(size)) return false;
-            pass_(&kernel_, &stream, code);
+            pass_(&kernel_, &stream, code_.data());
         }
         return true;
     }
 
+    // A threshold by its order and its place in it.
+    struct Cut {
+        std::size_t order, place;
+        std::uint32_t end;  // samples before it, leaving out missing ones if orders are joined
+    };
+    // The thresholds of the last run, by lane.
+    std::span<const Cut> lanes() const { return lanes_; }
+
  private:
     using Block = typename Kernel::Block;
 
+    // Puts the samples between the thresholds into their buckets, and the thresholds into lanes.
+    template <class Start>
+    void fill_lanes(const Cuts& cuts, const Start& start) {
+        lanes_.clear();
+        add_cuts(cuts, 0, 0);
+        auto left = kernel_.nothing();
+        auto right = left;
+        const auto order = subset_->order(cuts.feature);
+        std::uint8_t* const code = code_.data();
+        std::uint32_t k = 0;
+        for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+            for (const std::uint32_t end = lanes_[lane].end; k < end; ++k) {
+                const std::uint32_t id = order[k];
+                kernel_.add(left, id);
+                code[id] = kernel_.code(id, lane);
+            }
+            start(lane, k, left, right);
+        }
+        for (const std::size_t last = lanes_.size(); k < order.size(); ++k)
+            code[order[k]] = kernel_.code(order[k], last);
+    }
+
+    // Both orders of a feature that misses values. By the samples that have a value the left sides of all
+    // thresholds are nested; missing ones, which are the last of the first order and the first of the second,
+    // go left at the thresholds of the second. So these have a bucket of their own.
+    template <class Start>
+    void fill_joined_lanes(const Cuts& first, const Cuts& second, const Start& start) {
+        const auto order = subset_->order(first.feature);
+        const auto ends = subset_->group_end(first.feature);
+        const std::uint32_t present = ends[ends.size() - 2];
+        const auto missing = static_cast<std::uint32_t>(order.size()) - present;
+        lanes_.clear();
+        add_cuts(first, 0, 0);
+        add_cuts(second, 1, missing);
+        std::inplace_merge(lanes_.begin(),
+                           lanes_.begin() + static_cast<std::ptrdiff_t>(first.thresholds.size()),
+                           lanes_.end(), [](const Cut& a, const Cut& b) { return a.end < b.end; });
+        auto left = kernel_.nothing();
+        auto right = left;
+        auto with_missing = left;
+        std::uint8_t* const code = code_.data();
+        for (std::uint32_t k = present; k < order.size(); ++k) {
+            kernel_.add(with_missing, order[k]);
+            code[order[k]] = kernel_.code(order[k], missing_bucket<Kernel::lanes>);
+        }
+        std::uint64_t missing_left = ~std::uint64_t{0} << lanes_.size();  // padded lanes have all on their left
+        std::uint32_t k = 0;
+        for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+            for (const std::uint32_t end = lanes_[lane].end; k < end; ++k) {
+                const std::uint32_t id = order[k];
+                kernel_.add(left, id);
+                kernel_.add(with_missing, id);
+                code[id] = kernel_.code(id, lane);
+            }
+            if (lanes_[lane].order == 0) {
+                start(lane, k, left, right);
+            } else {
+                missing_left |= std::uint64_t{1} << lane;
+                start(lane, k + missing, with_missing, right);
+            }
+        }
+        for (const std::size_t last = lanes_.size(); k < present; ++k)
+            code[order[k]] = kernel_.code(order[k], last);
+        kernel_.missing_left(missing_left);
+    }
+
+    void add_cuts(const Cuts& cuts, std::size_t order, std::uint32_t less) {
+        const auto ends = subset_->group_end(cuts.feature);
+        for (std::size_t j = 0; j < cuts.thresholds.size(); ++j)
+            lanes_.push_back({order, j, ends[cuts.thresholds[j]] - less});
+    }
+
     std::size_t cell(std::uint32_t f) const { return static_cast<std::size_t>(f) * subset_->size(); }
 
+    // A second order has none if the first one's takes both, or if they are the same here.
+    bool has_stream(std::uint32_t f) const {
+        return !subset_->second_order(f) || (!Kernel::takes_two_orders && subset_->two_orders(f - 1));
+    }
     bool takes_two_orders(std::uint32_t f) const {
         return Kernel::takes_two_orders && subset_->two_orders(f);
     }
@@ -162,6 +244,7 @@ class ScanDriver {
     void (*pass_)(Kernel*, const Stream<Block>*, const std::uint8_t*);
     const Subset* subset_ = nullptr;
     std::vector<std::uint8_t> code_;  // of every id
+    std::vector<Cut> lanes_;
     PerFeature<Block> blocks_;
     std::vector<Stream<Block>> streams_;
 };
@@ -173,17 +256,23 @@ class LaneScanner final : public Scanner {
     explicit LaneScanner(KernelPath path, const Args&... args) : driver_(path, args...) {}
 
     std::uint32_t lanes() const override { return Kernel::lanes; }
+    bool joins_orders() const override { return Kernel::joins_orders; }
 
     void prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) override {
         driver_.prepare(subset, feature_rank);
     }
 
-    bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left,
-              double* right, StopCondition& stop) override {
-        if (!driver_.run(f, thresholds, lambda, {left, right}, stop)) return false;
-        for (std::size_t j = 0; j < thresholds.size(); ++j) {
-            left[j] = std::min(left[j], driver_.kernel().value(0, j, lambda));
-            right[j] = std::min(right[j], driver_.kernel().value(1, j, lambda));
+    bool scan(std::span<const Values> orders, double lambda, StopCondition& stop) override {
+        const auto value = [&](int side, const auto& cut) -> double& {
+            const Values& order = orders[cut.order];
+            return (side == 0 ? order.left : order.right)[cut.place];
+        };
+        if (!driver_.run(orders, lambda, value, stop)) return false;
+        std::size_t lane = 0;
+        for (const auto& cut : driver_.lanes()) {
+            for (int side = 0; side < 2; ++side)
+                value(side, cut) = std::min(value(side, cut), driver_.kernel().value(side, lane, lambda));
+            ++lane;
         }
         return true;
     }
@@ -199,17 +288,24 @@ class LaneBracketScanner final : public BracketScanner {
     explicit LaneBracketScanner(KernelPath path, const Args&... args) : driver_(path, args...) {}
 
     std::uint32_t lanes() const override { return Kernel::lanes; }
+    bool joins_orders() const override { return Kernel::joins_orders; }
 
     bool prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) override {
         return driver_.prepare(subset, feature_rank);
     }
 
-    bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda,
-              const Brackets (&sides)[2], StopCondition& stop) override {
-        if (!driver_.run(f, thresholds, lambda, {sides[0].upper, sides[1].upper}, stop)) return false;
-        for (std::size_t side = 0; side < 2; ++side)
-            for (std::size_t j = 0; j < thresholds.size(); ++j)
-                driver_.kernel().bracket(side, j, lambda, sides[side].lower[j], sides[side].upper[j]);
+    bool scan(std::span<const Brackets> orders, double lambda, StopCondition& stop) override {
+        const auto upper = [&](int side, const auto& cut) -> double& {
+            return orders[cut.order].upper[side][cut.place];
+        };
+        if (!driver_.run(orders, lambda, upper, stop)) return false;
+        std::size_t lane = 0;
+        for (const auto& cut : driver_.lanes()) {
+            for (int side = 0; side < 2; ++side)
+                driver_.kernel().bracket(side, lane, lambda, orders[cut.order].lower[side][cut.place],
+                                         upper(side, cut));
+            ++lane;
+        }
         return true;
     }
 

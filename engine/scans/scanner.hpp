@@ -19,6 +19,12 @@ struct KernelChoice {
     bool takes_many_thresholds() const { return path != KernelPath::scalar; }
 };
 
+// Thresholds of one feature, ascending, to be evaluated together.
+struct Cuts {
+    std::uint32_t feature;
+    std::span<const std::uint32_t> thresholds;
+};
+
 class Scanner {
  public:
     virtual ~Scanner() = default;
@@ -26,16 +32,24 @@ class Scanner {
     // How many thresholds one call of scan takes at the most.
     virtual std::uint32_t lanes() const = 0;
 
+    // Whether one call takes thresholds of both orders of a feature that misses values (see Dataset).
+    virtual bool joins_orders() const { return false; }
+
     // Makes `subset` the one that scan works on; it must stay alive and unchanged until the next call.
     // Features are walked in the order of `feature_rank`: with promising ones first, bounds rule out more
     // blocks of the others.
     virtual void prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) = 0;
 
     // left[j], right[j]: the least loss, plus lambda if it takes a split, of a tree of depth at most one on
-    // each side of threshold thresholds[j] of feature f. False if `stop` was reached; the values are then
-    // void.
-    virtual bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left,
-                      double* right, StopCondition& stop) = 0;
+    // each side of thresholds[j]; before, they hold values that some tree is known to have, or infinity.
+    struct Values : Cuts {
+        double* left;
+        double* right;
+    };
+
+    // Evaluates thresholds of one feature, or of both its orders, the first order first. False if `stop` was
+    // reached; the values are then void.
+    virtual bool scan(std::span<const Values> orders, double lambda, StopCondition& stop) = 0;
 };
 
 // A scan that takes one threshold after the other.
@@ -43,10 +57,11 @@ class SingleScanner : public Scanner {
  public:
     std::uint32_t lanes() const final { return 1; }
     void prepare(const Subset& subset, std::span<const std::uint32_t>) override { subset_ = &subset; }
-    bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left,
-              double* right, StopCondition& stop) final {
-        for (std::size_t j = 0; j < thresholds.size(); ++j)
-            if (!scan_one(f, thresholds[j], lambda, left[j], right[j], stop)) return false;
+    bool scan(std::span<const Values> orders, double lambda, StopCondition& stop) final {
+        for (const Values& cuts : orders)
+            for (std::size_t j = 0; j < cuts.thresholds.size(); ++j)
+                if (!scan_one(cuts.feature, cuts.thresholds[j], lambda, cuts.left[j], cuts.right[j], stop))
+                    return false;
         return true;
     }
 
@@ -66,19 +81,19 @@ class BracketScanner {
     virtual ~BracketScanner() = default;
 
     virtual std::uint32_t lanes() const = 0;
+    virtual bool joins_orders() const = 0;
 
     // Like Scanner::prepare; false if this subset needs an exact scan.
     virtual bool prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) = 0;
 
-    // Bounds on the values of one side for every threshold. `upper` holds what is known before.
-    struct Brackets {
-        double* lower;
-        double* upper;
+    // Bounds on the values of the left and right side of every threshold. `upper` holds what is known before.
+    struct Brackets : Cuts {
+        double* lower[2];
+        double* upper[2];
     };
 
     // The values of Scanner::scan lie between the two bounds.
-    virtual bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda,
-                      const Brackets (&sides)[2], StopCondition& stop) = 0;
+    virtual bool scan(std::span<const Brackets> orders, double lambda, StopCondition& stop) = 0;
 };
 
 }  // namespace codt

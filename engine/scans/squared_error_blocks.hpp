@@ -173,6 +173,7 @@ struct SquaredErrorPass {
     using Value = std::remove_cvref_t<decltype(Whole{}[0])>;
     using Block = SignedBlock<Value>;
 
+    const Numbers numbers;
     const SignedSamples<Value>& samples;
     const Stream<Block>& stream;
     const std::uint8_t* bucket;
@@ -235,13 +236,13 @@ struct SquaredErrorPass {
         counts.clear();
         samples.for_each_grouped(stream.cell, now.begin, block.middle,
                                  [&](std::uint32_t id, Value y) CODT_INLINE_LAMBDA {
-                                     Numbers::add(rise, bucket[id], y);
-                                     Numbers::count(counts, bucket[id]);
+                                     numbers.add(rise, bucket[id], y);
+                                     numbers.count(counts, bucket[id]);
                                  });
         samples.for_each_grouped(stream.cell, block.middle, block.end,
                                  [&](std::uint32_t id, Value y) CODT_INLINE_LAMBDA {
-                                     Numbers::subtract(fall, bucket[id], y);
-                                     Numbers::count(counts, bucket[id]);
+                                     numbers.subtract(fall, bucket[id], y);
+                                     numbers.count(counts, bucket[id]);
                                  });
         now.block = &block;
         now.rise = rise;
@@ -335,8 +336,8 @@ struct SquaredErrorPass {
             stream, in.begin, *in.block,
             [&](std::uint32_t id) CODT_INLINE_LAMBDA {
                 const Value y = samples.target[id];
-                Numbers::add(sum, bucket[id], y);
-                Numbers::count(count, bucket[id]);
+                numbers.add(sum, bucket[id], y);
+                numbers.count(count, bucket[id]);
                 total += y;
             },
             [&](std::uint32_t p)

@@ -114,19 +114,21 @@ struct RoundedNumbers {
     using Side = BracketSide<Bytes>;
     using Sum = Pack<std::int32_t, Bytes>;
     using Counts = Sum;
-    static constexpr LaneRows<std::int32_t, lanes_of_floats> masks{-1};
 
-    CODT_INLINE static void add(Sum& sum, std::uint8_t bucket, std::int32_t y) {
+    const LaneRows<std::int32_t, lanes_of_floats>& masks;
+
+    CODT_INLINE void add(Sum& sum, std::uint8_t bucket, std::int32_t y) const {
         sum.add_masked(masks[bucket], y);
     }
-    CODT_INLINE static void subtract(Sum& sum, std::uint8_t bucket, std::int32_t y) {
+    CODT_INLINE void subtract(Sum& sum, std::uint8_t bucket, std::int32_t y) const {
         sum.subtract_masked(masks[bucket], y);
     }
-    CODT_INLINE static void count(Sum& counts, std::uint8_t bucket) { counts.subtract_row(masks[bucket]); }
+    CODT_INLINE void count(Sum& counts, std::uint8_t bucket) const { counts.subtract_row(masks[bucket]); }
 };
 
 struct BracketKernel : SignedSamples<std::int32_t> {
     static constexpr std::uint32_t lanes = lanes_of_floats;
+    static constexpr bool joins_orders = true;
     // Shorter than in other scans, because summing a block costs half as much.
     static constexpr std::uint32_t longest_block = 48;
     struct Sums {
@@ -185,6 +187,7 @@ struct BracketKernel : SignedSamples<std::int32_t> {
             side.upper[lane] = 0x1p80F;
         }
     }
+    void missing_left(std::uint64_t left) { masks_.missing_left(left); }
     void bracket(std::size_t s, std::size_t lane, double lambda, double& lower, double& upper) const {
         const SideLanes& side = sides_[s];
         const auto value = [&](float ratio) {
@@ -201,7 +204,7 @@ struct BracketKernel : SignedSamples<std::int32_t> {
     template <std::size_t Bytes>
     CODT_INLINE static void run(BracketKernel* kernel, const Stream<Block>* stream,
                                 const std::uint8_t* bucket) {
-        SquaredErrorPass<RoundedNumbers<Bytes>> pass{*kernel, *stream, bucket, {}, {}};
+        SquaredErrorPass<RoundedNumbers<Bytes>> pass{{kernel->masks_}, *kernel, *stream, bucket, {}, {}};
         pass.left.load(kernel->sides_[0]);
         pass.right.load(kernel->sides_[1]);
         typename decltype(pass)::Counted doubtful[ahead];
@@ -230,6 +233,7 @@ struct BracketKernel : SignedSamples<std::int32_t> {
     }
 
  private:
+    LaneRows<std::int32_t, lanes> masks_{-1};
     double unit_ = 1;               // rounded targets per target
     std::vector<double> original_;  // targets before rounding
     Sums all_;

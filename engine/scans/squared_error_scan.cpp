@@ -73,20 +73,22 @@ struct Doubles {
     using Sum = typename Side::Pack;
     // Samples of a block are counted in registers of half the size.
     using Counts = Pack<std::int32_t, Bytes / 2, total_bytes / 2>;
-    static constexpr LaneRows<double, lanes_of_doubles> ones{1.0};
-    static constexpr LaneRows<std::int32_t, lanes_of_doubles> whole_ones{1};
+
+    const LaneRows<double, lanes_of_doubles>& ones;
+    const LaneRows<std::int32_t, lanes_of_doubles>& whole_ones;
 
     // y times one or zero: exact, and the same on every path.
-    CODT_INLINE static void add(Sum& sum, std::uint8_t bucket, double y) { sum.add_scaled(ones[bucket], y); }
-    CODT_INLINE static void subtract(Sum& sum, std::uint8_t bucket, double y) {
+    CODT_INLINE void add(Sum& sum, std::uint8_t bucket, double y) const { sum.add_scaled(ones[bucket], y); }
+    CODT_INLINE void subtract(Sum& sum, std::uint8_t bucket, double y) const {
         sum.add_scaled(ones[bucket], -y);
     }
-    CODT_INLINE static void count(Counts& counts, std::uint8_t bucket) { counts.add_row(whole_ones[bucket]); }
-    CODT_INLINE static void count(Sum& counts, std::uint8_t bucket) { counts.add_row(ones[bucket]); }
+    CODT_INLINE void count(Counts& counts, std::uint8_t bucket) const { counts.add_row(whole_ones[bucket]); }
+    CODT_INLINE void count(Sum& counts, std::uint8_t bucket) const { counts.add_row(ones[bucket]); }
 };
 
 struct SquaredErrorKernel : SignedSamples<double> {
     static constexpr std::uint32_t lanes = lanes_of_doubles;
+    static constexpr bool joins_orders = true;
     struct Sums {
         double y = 0, squares = 0;
     };
@@ -124,6 +126,10 @@ struct SquaredErrorKernel : SignedSamples<double> {
             side.ratio[lane] = std::numeric_limits<double>::infinity();
         }
     }
+    void missing_left(std::uint64_t left) {
+        ones_.missing_left(left);
+        whole_ones_.missing_left(left);
+    }
     double value(std::size_t s, std::size_t lane, double lambda) const {
         const SideLanes& side = sides_[s];
         return best_value(side.error[lane], side.count[lane] * side.ratio[lane], lambda);
@@ -132,7 +138,8 @@ struct SquaredErrorKernel : SignedSamples<double> {
     template <std::size_t Bytes>
     CODT_INLINE static void run(SquaredErrorKernel* kernel, const Stream<Block>* stream,
                                 const std::uint8_t* bucket) {
-        SquaredErrorPass<Doubles<Bytes>> pass{*kernel, *stream, bucket, {}, {}};
+        SquaredErrorPass<Doubles<Bytes>> pass{
+            {kernel->ones_, kernel->whole_ones_}, *kernel, *stream, bucket, {}, {}};
         pass.left.load(kernel->sides_[0]);
         pass.right.load(kernel->sides_[1]);
         typename decltype(pass)::Counted now;
@@ -151,6 +158,8 @@ struct SquaredErrorKernel : SignedSamples<double> {
     }
 
  private:
+    LaneRows<double, lanes> ones_{1.0};
+    LaneRows<std::int32_t, lanes> whole_ones_{1};
     Sums all_;
     SideLanes sides_[2];
 };

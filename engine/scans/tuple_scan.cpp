@@ -57,6 +57,8 @@ struct Work {
     std::vector<Entry<Number>> left, left_inside;  // p, also inside a block
     std::vector<Number> all, all_inside;           // a
     Entry<Number> best[2];                         // of the two sides
+    // Ones, or all bits, in the lanes in which a sample goes left.
+    LaneRows<Number, lane_count<Number>> rows{static_cast<Number>(std::is_integral_v<Number> ? -1 : 1)};
 };
 
 template <TupleLoss Loss, bool Limited, class Number, std::size_t Bytes>
@@ -66,9 +68,8 @@ struct TuplePass {
     static constexpr std::uint32_t lanes = lane_count<Number>;
     static constexpr bool whole = std::is_integral_v<Number>;
     static constexpr bool sparse = Loss == TupleLoss::all_but_largest;
-    // Ones, or all bits, in the lanes in which a sample goes left.
-    static constexpr LaneRows<Number, lanes> rows{static_cast<Number>(whole ? -1 : 1)};
 
+    const LaneRows<Number, lanes>& rows;
     Work<Number>& work;
     const std::uint8_t* bucket;
 
@@ -276,6 +277,7 @@ struct TuplePass {
 template <TupleLoss Loss, bool Limited, class Number>
 struct TupleKernel : KernelDefaults {
     static constexpr std::uint32_t lanes = lane_count<Number>;
+    static constexpr bool joins_orders = true;
     static constexpr bool sparse = Loss == TupleLoss::all_but_largest;
     using Block = BlockRange;
     using Sums = std::vector<double>;  // of every entry
@@ -349,6 +351,7 @@ struct TupleKernel : KernelDefaults {
         for (std::size_t c = 0; c < total_.size(); ++c) work_.left_total[c].lane[lane] = work_.total[c];
         work_.best[0].lane[lane] = work_.best[1].lane[lane] = Number{0};
     }
+    void missing_left(std::uint64_t left) { work_.rows.missing_left(left); }
     double value(std::size_t side, std::size_t lane, double lambda) const {
         const Number split = work_.best[side].lane[lane];
         if (!divisible_[side][lane] || split == none<Number>) return leaf_[side][lane];
@@ -358,7 +361,7 @@ struct TupleKernel : KernelDefaults {
     template <std::size_t Bytes>
     CODT_INLINE static void run(TupleKernel* kernel, const Stream<Block>* stream,
                                 const std::uint8_t* bucket) {
-        TuplePass<Loss, Limited, Number, Bytes>{kernel->work_, bucket}.run(*stream);
+        TuplePass<Loss, Limited, Number, Bytes>{kernel->work_.rows, kernel->work_, bucket}.run(*stream);
     }
 
  private:

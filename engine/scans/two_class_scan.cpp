@@ -34,18 +34,22 @@ constexpr std::uint8_t class_bit = 64;
 template <class Int>
 struct alignas(pack_bytes) CodeRows {
     static constexpr std::uint32_t lanes = lane_count<Int>;
-    static_assert(lanes < class_bit);
+    static_assert(missing_bucket<lanes> < class_bit);
 
     std::uint8_t count[2 * class_bit][2 * lanes];  // one in its lanes, in the first half for class 1
     Int step[2 * class_bit][lanes];                // 1 or -1 in its lanes
 
-    constexpr CodeRows() : count{}, step{} {
-        for (std::uint32_t code = 0; code < 2 * class_bit; ++code) {
-            const bool one = code & class_bit;
-            for (std::uint32_t lane = code % class_bit; lane < lanes; ++lane) {
-                count[code][one ? lane : lanes + lane] = 1;
-                step[code][lane] = one ? 1 : -1;
-            }
+    CodeRows() : count{}, step{} {
+        for (std::uint32_t bucket = 0; bucket < lanes; ++bucket) set(bucket, ~std::uint64_t{0} << bucket);
+    }
+
+    // The samples of this bucket go left in these lanes.
+    void set(std::uint32_t bucket, std::uint64_t left) {
+        for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+            const bool here = left >> lane & 1U;
+            count[bucket + class_bit][lane] = count[bucket][lanes + lane] = here;
+            step[bucket + class_bit][lane] = here;
+            step[bucket][lane] = static_cast<Int>(-static_cast<int>(here));
         }
     }
 };
@@ -53,7 +57,7 @@ struct alignas(pack_bytes) CodeRows {
 template <class Int>
 struct TwoClassKernel : KernelDefaults {
     static constexpr std::uint32_t lanes = lane_count<Int>;
-    static constexpr bool takes_two_orders = true;
+    static constexpr bool joins_orders = true, takes_two_orders = true;
 
     struct Block : BlockRange {
         std::uint32_t ones;  // how many of its samples are of class 1
@@ -90,6 +94,7 @@ struct TwoClassKernel : KernelDefaults {
         sides_.start(side, lane, n - ones, ones, known);
     }
     void pad(std::size_t lane) { sides_.pad(lane, size_ - ones_, ones_); }
+    void missing_left(std::uint64_t left) { rows_.set(missing_bucket<lanes>, left); }
     double value(std::size_t side, std::size_t lane, double lambda) const {
         return sides_.value(side, lane, lambda);
     }
@@ -98,8 +103,8 @@ struct TwoClassKernel : KernelDefaults {
     struct Samples {
         using P = Pack<Int, Bytes>;
         static constexpr std::size_t both_bytes = std::size_t{2} * lanes;
-        static constexpr CodeRows<Int> rows{};
 
+        const CodeRows<Int>& rows;
         const std::uint32_t* ordered;
         const std::uint8_t* code;
 
@@ -135,13 +140,14 @@ struct TwoClassKernel : KernelDefaults {
     CODT_INLINE static void run(TwoClassKernel* kernel, const Stream<Block>* stream,
                                 const std::uint8_t* code) {
         TwoClassPass<Int, Bytes> pass;
-        pass.run(*stream, Samples<Bytes>{stream->ordered, code}, kernel->sides_);
+        pass.run(*stream, Samples<Bytes>{kernel->rows_, stream->ordered, code}, kernel->sides_);
     }
 
  private:
     std::span<const std::uint16_t> labels_;
     std::vector<std::uint8_t> bit_;  // of every id
     std::uint32_t size_ = 0, ones_ = 0;
+    CodeRows<Int> rows_;
     TwoClassSides<Int> sides_;
 };
 

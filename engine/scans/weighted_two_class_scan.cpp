@@ -18,7 +18,7 @@ namespace {
 template <class Int>
 struct WeightedTwoClassKernel : KernelDefaults {
     static constexpr std::uint32_t lanes = lane_count<Int>;
-    static constexpr bool takes_two_orders = true;
+    static constexpr bool joins_orders = true, takes_two_orders = true;
 
     struct Block : BlockRange {
         std::uint32_t middle;  // its samples of class 1 end here in `grouped`
@@ -80,6 +80,7 @@ struct WeightedTwoClassKernel : KernelDefaults {
         sides_.start(side, lane, sums.weight[0], sums.weight[1], known - sums.unavoidable);
     }
     void pad(std::size_t lane) { sides_.pad(lane, all_.weight[0], all_.weight[1]); }
+    void missing_left(std::uint64_t left) { mask_.missing_left(left); }
     double value(std::size_t side, std::size_t lane, double lambda) const {
         return sides_.value(side, lane, lambda) + unavoidable_[side][lane];
     }
@@ -87,8 +88,8 @@ struct WeightedTwoClassKernel : KernelDefaults {
     template <std::size_t Bytes>
     struct Samples {
         using P = Pack<Int, Bytes>;
-        static constexpr LaneRows<Int, lanes> mask{-1};
 
+        const LaneRows<Int, lanes>& mask;
         const std::uint32_t* grouped;  // the ids of each block, those of class 1 first
         const Int* weights;            // of each id: positive for class 1, negative for class 0
         const std::uint8_t* bucket;
@@ -112,7 +113,8 @@ struct WeightedTwoClassKernel : KernelDefaults {
     template <std::size_t Bytes>
     CODT_INLINE static void run(WeightedTwoClassKernel* kernel, const Stream<Block>* stream,
                                 const std::uint8_t* bucket) {
-        const Samples<Bytes> samples{kernel->grouped_.data() + stream->cell, kernel->weight_.data(), bucket};
+        const Samples<Bytes> samples{kernel->mask_, kernel->grouped_.data() + stream->cell,
+                                     kernel->weight_.data(), bucket};
         TwoClassPass<Int, Bytes> pass;
         pass.run(*stream, samples, kernel->sides_);
     }
@@ -123,6 +125,7 @@ struct WeightedTwoClassKernel : KernelDefaults {
     Buffer<std::uint32_t> grouped_;
     std::vector<Int> weight_;
     Sums all_;
+    LaneRows<Int, lanes> mask_{-1};
     double unavoidable_[2][lanes];
     TwoClassSides<Int> sides_;
 };

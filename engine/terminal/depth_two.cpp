@@ -94,8 +94,8 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
             continue;
         }
         if (children_.refresh(slot, result.cutoff())) continue;
-        choose_batch(slot, evaluator.lanes());
-        if (!evaluator.expand(batch_, children_, result, stop)) {
+        const auto batches = choose_batches(subset, evaluator, slot, limits.feature_lower, result.cutoff());
+        if (!evaluator.expand(batches, children_, result, stop)) {
             result.stopped = true;
             break;
         }
@@ -131,13 +131,35 @@ Evaluator& DepthTwoSolver::begin(const Subset& subset, const FeatureOrder& order
     return plain_;
 }
 
-void DepthTwoSolver::choose_batch(Children::Slot slot, std::uint32_t lanes) {
-    batch_.feature = children_[slot].feature;
-    if (lanes == 1)
-        batch_.thresholds.assign(1, children_.select_threshold(slot));
+std::span<SplitBatch> DepthTwoSolver::choose_batches(const Subset& subset, const Evaluator& evaluator,
+                                                     Children::Slot slot,
+                                                     std::span<const double> feature_lower, double cutoff) {
+    const std::uint32_t f = children_[slot].feature;
+    std::uint32_t features[2] = {f, f};
+    // Unless one of two orders is already ruled out, they share the lanes.
+    if (const auto other = evaluator.joins_orders() ? subset.other_order(f) : std::nullopt;
+        other && (feature_lower.empty() || feature_lower[*other] < cutoff - settings_.tolerance))
+        features[*other < f ? 0 : 1] = *other;
+    std::size_t count = features[0] < features[1] ? 2 : 1;
+    std::uint32_t tracks[2];
+    for (std::size_t b = 0; b < count; ++b) {
+        batches_[b].feature = features[b];
+        batches_[b].thresholds.clear();
+        tracks[b] = children_.track(features[b], children_.left_leaves(slot));
+    }
+    if (evaluator.lanes() == 1)
+        batches_[0].thresholds.push_back(children_.select_threshold(slot));
     else
-        children_.spread(children_[slot].track, lanes, batch_.thresholds);
-    batch_.forget();
+        children_.spread(std::span(tracks, count), evaluator.lanes(), [&](std::size_t b, std::uint32_t t) {
+            batches_[b].thresholds.push_back(t);
+        });
+    if (count == 2 && batches_[1].size() == 0) count = 1;
+    if (count == 2 && batches_[0].size() == 0) {
+        std::swap(batches_[0], batches_[1]);
+        count = 1;
+    }
+    for (std::size_t b = 0; b < count; ++b) batches_[b].forget();
+    return {batches_, count};
 }
 
 // Evaluates exactly the incumbent, which is known from above only, and the candidates whose lower bounds do
@@ -171,21 +193,21 @@ bool DepthTwoSolver::confirm(const Subset& subset, const FeatureOrder& order, De
         std::sort(wanted.begin(), wanted.end(), [](const SplitCandidate* a, const SplitCandidate* b) {
             return a->threshold < b->threshold;
         });
-        batch_ = {first->feature, {}, {}, {}};
+        SplitBatch& batch = batches_[0] = {first->feature, {}, {}, {}};
         for (const SplitCandidate* candidate : wanted) {
-            batch_.thresholds.push_back(candidate->threshold);
-            batch_.left.push_back(candidate->upper[0]);
-            batch_.right.push_back(candidate->upper[1]);
+            batch.thresholds.push_back(candidate->threshold);
+            batch.left.push_back(candidate->upper[0]);
+            batch.right.push_back(candidate->upper[1]);
         }
         if (!prepared) scan_.prepare(subset, order);
         prepared = true;
-        if (!scan_.solve(batch_, stop)) return false;
+        if (!scan_.solve(batch, stop)) return false;
         for (std::size_t j = 0; j < wanted.size(); ++j) {
             SplitCandidate& candidate = *wanted[j];
-            candidate.lower = settings_.lambda + batch_.left[j] + batch_.right[j];
+            candidate.lower = settings_.lambda + batch.left[j] + batch.right[j];
             candidate.exact = true;
-            result.offer(settings_.lambda + (batch_.left[j] + batch_.right[j]), candidate.feature,
-                         candidate.threshold, {batch_.left[j], batch_.right[j]});
+            result.offer(settings_.lambda + (batch.left[j] + batch.right[j]), candidate.feature,
+                         candidate.threshold, {batch.left[j], batch.right[j]});
         }
     }
     double lower = result.rest_lower;
@@ -202,13 +224,12 @@ bool DepthTwoSolver::solve_split(const Subset& subset, const FeatureOrder& order
         if (limited_scan_) limited_scan_->prepare(subset, order);
         prepared_ = id;
     }
-    batch_.feature = feature;
-    batch_.thresholds.assign(1, threshold);
+    SplitBatch& batch = batches_[0] = {feature, {threshold}, {}, {}};
     const auto solve_by = [&](SplitScan& scan, double (&sides)[2]) {
-        batch_.forget();
-        if (!scan.solve(batch_, stop)) return false;
-        sides[0] = batch_.left[0];
-        sides[1] = batch_.right[0];
+        batch.forget();
+        if (!scan.solve(batch, stop)) return false;
+        sides[0] = batch.left[0];
+        sides[1] = batch.right[0];
         return true;
     };
     if (!solve_by(scan_, free)) return false;

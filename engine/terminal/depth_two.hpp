@@ -66,7 +66,10 @@ class DepthTwoSolver {
     Evaluator& begin(const Subset& subset, const FeatureOrder& order, const Budget& budget, double leaf_loss,
                      bool bounds_suffice);
     bool all_trees(const Budget& budget) const { return !budget.limited() && settings_.rules.free(); }
-    void choose_batch(Children::Slot slot, std::uint32_t lanes);
+    // The splits to evaluate next: of one feature, or of both orders of it.
+    std::span<SplitBatch> choose_batches(const Subset& subset, const Evaluator& evaluator,
+                                         Children::Slot slot, std::span<const double> feature_lower,
+                                         double cutoff);
 
     const SearchSettings& settings_;
     const Strategy& strategy_;
@@ -81,7 +84,7 @@ class DepthTwoSolver {
     static constexpr std::uint64_t nothing = UINT64_MAX;
     std::uint64_t prepared_ = nothing;  // the subset that solve_split was last used on
     Children children_;
-    SplitBatch batch_;
+    SplitBatch batches_[2];
     FeatureOrder own_order_;
     std::vector<double> feature_lower_;
 };

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -38,9 +39,11 @@ class SplitScan {
               const SearchSettings& settings, ScanCounters& counters);
 
     std::uint32_t lanes() const { return scanner_->lanes(); }
+    bool joins_orders() const { return scanner_->joins_orders(); }
     void prepare(const Subset& subset, const FeatureOrder& order);
-    // False if stopped.
-    bool solve(SplitBatch& batch, StopCondition& stop);
+    // Solves one batch, or two of both orders of a feature (see Scanner). False if stopped.
+    bool solve(std::span<SplitBatch> batches, StopCondition& stop);
+    bool solve(SplitBatch& batch, StopCondition& stop) { return solve({&batch, 1}, stop); }
 
  private:
     const SearchSettings& settings_;
@@ -54,12 +57,13 @@ class Evaluator {
  public:
     virtual ~Evaluator() = default;
 
-    // How many splits it takes at the most.
+    // How many splits it takes at the most, and whether these may be of both orders of a feature.
     virtual std::uint32_t lanes() const = 0;
+    virtual bool joins_orders() const = 0;
 
-    // Evaluates the splits of the batch, whose sides it overwrites. False if stopped; then nothing has
-    // changed.
-    virtual bool expand(SplitBatch& batch, Children& children, DepthTwoResult& result,
+    // Evaluates the splits of one batch, or of two of both orders of a feature; their sides it overwrites.
+    // False if stopped; then nothing has changed.
+    virtual bool expand(std::span<SplitBatch> batches, Children& children, DepthTwoResult& result,
                         StopCondition& stop) = 0;
 };
 
@@ -69,7 +73,9 @@ class PlainEvaluator final : public Evaluator {
 
     void begin(const Subset& subset, const FeatureOrder& order) { scan_.prepare(subset, order); }
     std::uint32_t lanes() const override { return scan_.lanes(); }
-    bool expand(SplitBatch& batch, Children& children, DepthTwoResult& result, StopCondition& stop) override;
+    bool joins_orders() const override { return scan_.joins_orders(); }
+    bool expand(std::span<SplitBatch> batches, Children& children, DepthTwoResult& result,
+                StopCondition& stop) override;
 
  private:
     const SearchSettings& settings_;
@@ -87,16 +93,24 @@ class BracketEvaluator final : public Evaluator {
     // False if this subset needs exact values.
     bool begin(const Subset& subset, const FeatureOrder& order);
     std::uint32_t lanes() const override { return scanner_->lanes(); }
+    bool joins_orders() const override { return scanner_->joins_orders(); }
     // Splits that might be as good as the incumbent become candidates and are not closed.
-    bool expand(SplitBatch& batch, Children& children, DepthTwoResult& result, StopCondition& stop) override;
+    bool expand(std::span<SplitBatch> batches, Children& children, DepthTwoResult& result,
+                StopCondition& stop) override;
 
  private:
+    // What is known of the splits of a batch from below.
+    struct Lower {
+        std::vector<double> left, right;
+    };
+    void take(const SplitBatch& batch, const Lower& lower, Children& children, DepthTwoResult& result);
+
     const SearchSettings& settings_;
     std::unique_ptr<BracketScanner> scanner_;
     ScanCounters& counters_;
     const Subset* subset_ = nullptr;
     double excess_ = 0;  // the most that upper bounds exceed lower ones
-    std::vector<double> left_lower_, right_lower_;
+    Lower lower_[2];  // of each batch
     std::vector<EvaluatedSplit> splits_;
     std::vector<double> objectives_;
 };
@@ -111,11 +125,18 @@ class LimitedEvaluator final : public Evaluator {
 
     void begin(const Subset& subset, const FeatureOrder& order, const Budget& budget, double leaf_loss);
     std::uint32_t lanes() const override { return free_.lanes(); }
-    bool expand(SplitBatch& batch, Children& children, DepthTwoResult& result, StopCondition& stop) override;
+    bool joins_orders() const override { return free_.joins_orders(); }
+    bool expand(std::span<SplitBatch> batches, Children& children, DepthTwoResult& result,
+                StopCondition& stop) override;
 
  private:
-    bool solve_enough(const SplitBatch& free, double cutoff, StopCondition& stop);
-    void take(const SplitBatch& free, std::uint32_t left_leaves, DepthTwoResult& result);
+    // The optima with leaves that hold enough, for all splits of a batch; infinite where not scanned.
+    struct EnoughSides {
+        std::vector<double> left, right;
+    };
+    bool solve_enough(const SplitBatch& free, double cutoff, EnoughSides& enough, StopCondition& stop);
+    void take(const SplitBatch& free, const EnoughSides& enough, std::uint32_t left_leaves,
+              DepthTwoResult& result);
 
     const SearchSettings& settings_;
     const Objective& objective_;
@@ -126,8 +147,7 @@ class LimitedEvaluator final : public Evaluator {
     LeafSides leaf_sides_;
     SplitBatch useful_;                // splits that are scanned for trees whose leaves hold enough
     std::vector<std::size_t> places_;  // their places in the batch
-    // The optima with leaves that hold enough, for all splits of the batch; infinite where not scanned.
-    std::vector<double> enough_left_, enough_right_;
+    EnoughSides enough_sides_[2];      // of each batch
     std::vector<EvaluatedSplit> splits_;
     std::vector<double> objectives_;
 };
