@@ -11,6 +11,11 @@
 // the block: its samples are grouped by class, and each group is counted in a register. A block that might do
 // better is walked twice, backwards for tail and forwards for head.
 //
+// Missing values (see dataset.hpp): with these first instead of last, the heads are larger by the missing
+// samples of their class and the tails smaller. One pass over the other samples keeps the bounds of both
+// orders; only the first boundary of the second order, between missing and other samples, has to be offered
+// beforehand, because heads do not begin at zero there.
+//
 // A sample of weight w counts as w samples. Weights are whole numbers, so they are held in integers: of 16
 // bits if the total weight of the subset fits, else of 32, else of 64, which always suffice. The sum of a
 // head and a tail of one class may exceed that weight, but its distance to the best found does not, so lanes
@@ -51,16 +56,29 @@ template <class Int>
 struct alignas(pack_bytes) ClassRows {
     static constexpr std::uint32_t lanes = lane_count<Int>;
     Int total[2][lanes];     // samples of the class left of each threshold, and right of it
+    Int tail[2][lanes];      // those still to come, as of the last call of take_tails
     Int count[lanes];        // samples passed so far that are left of each threshold
     Int start_count[lanes];  // `count` at the start of the block
-    Int left_tail[lanes];    // samples still to come, as of the last call of take_tails
-    Int right_tail[lanes];
-    Int passed;        // all samples passed so far
-    Int start_passed;  // `passed` at the start of the block
+    Int passed;              // all samples passed so far
+    Int start_passed;        // `passed` at the start of the block
+};
+
+// What is different in the second order of a feature that misses values.
+template <class Int>
+struct alignas(pack_bytes) SecondRows {
+    static constexpr std::uint32_t lanes = lane_count<Int>;
+    Int missing[2][lanes];  // samples of the class that miss the value, left and right of each threshold
+    Int total[2][lanes];    // all others
+    Int tail[2][lanes];
 };
 
 template <class Int>
-using ClassTable = std::vector<ClassRows<Int>>;
+struct ClassTable {
+    std::vector<ClassRows<Int>> rows;
+    std::vector<SecondRows<Int>> second;
+};
+
+enum class Order { first, second };
 
 // The samples of the subset, by id.
 template <class Int, Counting What>
@@ -138,26 +156,57 @@ struct ManyClassPass {
             count.add_row(minus[bucket[id]]);
     }
 
-    // The samples of a class behind a place, given the counts before it on the left side and on both sides.
-    CODT_INLINE static void behind(const ClassRows<Int>& rows, const Int* count, Int passed, Both& rest) {
-        P before;
-        before.load(count);
-        rest.left.load(rows.total[0]);
-        rest.left.subtract(before);
-        before.subtract_from(passed);
-        rest.right.load(rows.total[1]);
-        rest.right.subtract(before);
+    // What an order says of a class.
+    template <Order Which>
+    CODT_INLINE const Int (&total_of(std::size_t c) const)[2][lanes] {
+        if constexpr (Which == Order::first)
+            return table.rows[c].total;
+        else
+            return table.second[c].total;
+    }
+    template <Order Which>
+    CODT_INLINE Int (&tail_of(std::size_t c))[2][lanes] {
+        if constexpr (Which == Order::first)
+            return table.rows[c].tail;
+        else
+            return table.second[c].tail;
+    }
+    // The head of a class where `left` of its samples are passed on the left side and `passed` on both.
+    template <Order Which>
+    CODT_INLINE void head_of(std::size_t c, const P& left, Int passed, Both& head) const {
+        head.left = head.right = left;
+        head.right.subtract_from(passed);
+        if constexpr (Which == Order::second) {
+            P missing;
+            missing.load(table.second[c].missing[0]);
+            head.left.add(missing);
+            missing.load(table.second[c].missing[1]);
+            head.right.add(missing);
+        }
+    }
+    // The tail of a class at the same place.
+    template <Order Which>
+    CODT_INLINE void rest_of(std::size_t c, P left, Int passed, Both& rest) const {
+        rest.left.load(total_of<Which>(c)[0]);
+        rest.left.subtract(left);
+        left.subtract_from(passed);
+        rest.right.load(total_of<Which>(c)[1]);
+        rest.right.subtract(left);
     }
 
     // The two largest tails of different classes at the start of the block.
+    template <Order Which>
     CODT_INLINE void take_tails(Both& first, Both& second) {
         first.clear();
         second.clear();
-        for (ClassRows<Int>& rows : table) {
+        for (std::size_t c = 0; c < table.rows.size(); ++c) {
+            const ClassRows<Int>& rows = table.rows[c];
+            P count;
+            count.load(rows.start_count);
             Both rest;
-            behind(rows, rows.start_count, rows.start_passed, rest);
-            rest.left.store(rows.left_tail);
-            rest.right.store(rows.right_tail);
+            rest_of<Which>(c, count, rows.start_passed, rest);
+            rest.left.store(tail_of<Which>(c)[0]);
+            rest.right.store(tail_of<Which>(c)[1]);
             Both lesser = first;
             lesser.minimum(rest);
             second.maximum(lesser);
@@ -166,18 +215,19 @@ struct ManyClassPass {
     }
 
     // The largest sum of the head of a class of the block, at its end, and the tail of another class.
+    template <Order Which>
     CODT_INLINE void pair_bound(const Block& block, const Both& first, const Both& second, Both& bound) {
         Both both = first;
         both.add(second);
         bound.clear();
         for (const Run& run : runs_of(block)) {
-            const ClassRows<Int>& rows = table[run.label];
+            const ClassRows<Int>& rows = table.rows[run.label];
+            P count;
+            count.load(rows.count);
             Both head, tail;
-            head.left.load(rows.count);
-            head.right = head.left;
-            head.right.subtract_from(rows.passed);
-            tail.left.load(rows.left_tail);
-            tail.right.load(rows.right_tail);
+            head_of<Which>(run.label, count, rows.passed, head);
+            tail.left.load(tail_of<Which>(run.label)[0]);
+            tail.right.load(tail_of<Which>(run.label)[1]);
             // The largest tail of another class: `second` if this class has the first, else `first`.
             tail.maximum(second);
             head.add(both);
@@ -187,22 +237,23 @@ struct ManyClassPass {
     }
 
     // The largest heads at the start of the block, and heads and tails at its end.
+    template <Order Which>
     CODT_INLINE void take_ends(Both& start_head, Both& head, Both& tail) const {
         start_head.clear();
         head.clear();
         tail.clear();
-        for (const ClassRows<Int>& rows : table) {
-            Both count, rest;
-            count.left.load(rows.start_count);
-            count.right = count.left;
-            count.right.subtract_from(rows.start_passed);
-            start_head.maximum(count);
-            count.left.load(rows.count);
-            count.right = count.left;
-            count.right.subtract_from(rows.passed);
-            head.maximum(count);
-            behind(rows, rows.count, rows.passed, rest);
-            tail.maximum(rest);
+        for (std::size_t c = 0; c < table.rows.size(); ++c) {
+            const ClassRows<Int>& rows = table.rows[c];
+            P count;
+            Both of_class;
+            count.load(rows.start_count);
+            head_of<Which>(c, count, rows.start_passed, of_class);
+            start_head.maximum(of_class);
+            count.load(rows.count);
+            head_of<Which>(c, count, rows.passed, of_class);
+            head.maximum(of_class);
+            rest_of<Which>(c, count, rows.passed, of_class);
+            tail.maximum(of_class);
         }
     }
 
@@ -223,12 +274,14 @@ struct ManyClassPass {
 
     // Visits the boundaries inside a block: backwards from its end, where `tail` is that of the end, then
     // forwards.
+    template <Order Which>
     CODT_INLINE void walk(std::uint32_t begin, const Block& block, Both head, Both tail) {
         Both tails[block_size];
         for (std::uint32_t k = block.end; k-- > begin;) {
             tails[k - begin] = tail;
             const std::uint32_t id = stream.ordered[k];
-            ClassRows<Int>& rows = table[samples.label[id]];
+            const std::size_t c = samples.label[id];
+            ClassRows<Int>& rows = table.rows[c];
             P count;
             const Int weight = samples.weight_of(id);
             count.load(rows.count);
@@ -236,84 +289,135 @@ struct ManyClassPass {
             count.store(rows.count);
             rows.passed = static_cast<Int>(rows.passed - weight);
             Both rest;
-            rest.left.load(rows.total[0]);
-            rest.left.subtract(count);
-            count.subtract_from(rows.passed);
-            rest.right.load(rows.total[1]);
-            rest.right.subtract(count);
+            rest_of<Which>(c, count, rows.passed, rest);
             tail.maximum(rest);
         }
         walk_groups<Walk::to_the_end>(
             stream, begin, block,
             [&](std::uint32_t id) CODT_INLINE_LAMBDA {
-                ClassRows<Int>& rows = table[samples.label[id]];
+                const std::size_t c = samples.label[id];
+                ClassRows<Int>& rows = table.rows[c];
                 const Int weight = samples.weight_of(id);
-                Both count;
-                count.left.load(rows.count);
-                enter(count.left, id);
-                count.left.store(rows.count);
+                P count;
+                count.load(rows.count);
+                enter(count, id);
+                count.store(rows.count);
                 rows.passed = static_cast<Int>(rows.passed + weight);
-                count.right = count.left;
-                count.right.subtract_from(rows.passed);
-                head.maximum(count);
+                Both of_class;
+                head_of<Which>(c, count, rows.passed, of_class);
+                head.maximum(of_class);
             },
             [&](std::uint32_t k) CODT_INLINE_LAMBDA { offer(head, tails[k - 1 - begin]); });
     }
 
-    // Counts the samples of a block; `head` is the largest of its classes at its end.
-    CODT_INLINE void count_block(std::uint32_t k, const Block& block, Both& head) {
+    // Adds the samples of a run, from place k on, to a count; returns their weight.
+    CODT_INLINE Int add_run(const Run& run, std::uint32_t& k, P& count) const {
         const auto* const grouped = samples.grouped.data() + stream.cell;
-        head.clear();
+        [[maybe_unused]] Int passed = 0;
+        for (const std::uint32_t stop = k + run.length; k < stop; ++k) {
+            const std::uint32_t id = grouped[k];
+            enter(count, id);
+            if constexpr (weighted) passed = static_cast<Int>(passed + samples.weight_of(id));
+        }
+        return weighted ? passed : static_cast<Int>(run.length);
+    }
+
+    // Counts the samples of a block; `heads` are the largest of its classes at its end, in each order.
+    template <bool Two>
+    CODT_INLINE void count_block(std::uint32_t k, const Block& block, Both (&heads)[2]) {
+        heads[0].clear();
+        if constexpr (Two) heads[1].clear();
         for (const Run& run : runs_of(block)) {
-            ClassRows<Int>& rows = table[run.label];
-            Both count;
-            count.left.load(rows.count);
-            [[maybe_unused]] Int passed = 0;
-            for (const std::uint32_t stop = k + run.length; k < stop; ++k) {
-                const std::uint32_t id = grouped[k];
-                enter(count.left, id);
-                if constexpr (weighted) passed = static_cast<Int>(passed + samples.weight_of(id));
-            }
-            count.left.store(rows.count);
-            if constexpr (!weighted) passed = static_cast<Int>(run.length);
+            ClassRows<Int>& rows = table.rows[run.label];
+            P count;
+            count.load(rows.count);
+            const Int passed = add_run(run, k, count);
+            count.store(rows.count);
             rows.passed = static_cast<Int>(rows.passed + passed);
-            count.right = count.left;
-            count.right.subtract_from(rows.passed);
-            head.maximum(count);
+            Both head;
+            head_of<Order::first>(run.label, count, rows.passed, head);
+            heads[0].maximum(head);
+            if constexpr (Two) {
+                head_of<Order::second>(run.label, count, rows.passed, head);
+                heads[1].maximum(head);
+            }
         }
     }
 
+    // Counts the samples that miss the value, and offers the boundary behind them.
+    CODT_INLINE void begin_second_order() {
+        const P zero{};
+        for (std::size_t c = 0; c < table.rows.size(); ++c) {
+            zero.store(table.second[c].missing[0]);
+            zero.store(table.second[c].missing[1]);
+        }
+        std::uint32_t k = stream.block_count ? stream.blocks[stream.block_count - 1].end : 0;
+        for (const Run& run : runs_of(*stream.missing)) {
+            P left{};
+            const Int passed = add_run(run, k, left);
+            left.store(table.second[run.label].missing[0]);
+            left.subtract_from(passed);
+            left.store(table.second[run.label].missing[1]);
+        }
+        Both head, tail;
+        head.clear();
+        tail.clear();
+        for (std::size_t c = 0; c < table.rows.size(); ++c) {
+            SecondRows<Int>& second = table.second[c];
+            Both missing, rest;
+            missing.left.load(second.missing[0]);
+            missing.right.load(second.missing[1]);
+            rest.left.load(table.rows[c].total[0]);
+            rest.right.load(table.rows[c].total[1]);
+            rest.subtract(missing);
+            rest.left.store(second.total[0]);
+            rest.right.store(second.total[1]);
+            head.maximum(missing);
+            tail.maximum(rest);
+        }
+        offer(head, tail);
+    }
+
+    // Looks into a block whose heads, with the largest tails known, might beat the best.
+    template <Order Which>
+    CODT_INLINE void look_into(std::uint32_t begin, const Block& block, Both (&largest)[2]) {
+        Both bound;
+        pair_bound<Which>(block, largest[0], largest[1], bound);
+        if (!beaten_by(bound)) return;
+        take_tails<Which>(largest[0], largest[1]);
+        pair_bound<Which>(block, largest[0], largest[1], bound);
+        if (!beaten_by(bound)) return;
+        Both start_head, head, tail;
+        take_ends<Which>(start_head, head, tail);
+        offer(head, tail);
+        if (block.several && beaten_by(bound)) walk<Which>(begin, block, start_head, tail);
+    }
+
+    template <bool Two>
     CODT_INLINE void run() {
         const P zero{};
-        for (ClassRows<Int>& rows : table) {
+        for (ClassRows<Int>& rows : table.rows) {
             zero.store(rows.count);
             zero.store(rows.start_count);
             rows.passed = rows.start_passed = 0;
         }
-        Both first, second;
-        take_tails(first, second);
+        if constexpr (Two) begin_second_order();
+        Both largest[2][2];  // of each order: the two largest tails
+        take_tails<Order::first>(largest[0][0], largest[0][1]);
+        if constexpr (Two) take_tails<Order::second>(largest[1][0], largest[1][1]);
         std::uint32_t begin = 0;
         for (std::uint32_t b = 0; b < stream.block_count; ++b) {
             const Block block = stream.blocks[b];
-            Both head, bound;
-            count_block(begin, block, head);
-            bound = head;
-            bound.add(first);
-            if (beaten_by(bound)) {
-                pair_bound(block, first, second, bound);
-                if (beaten_by(bound)) {
-                    take_tails(first, second);
-                    pair_bound(block, first, second, bound);
-                    if (beaten_by(bound)) {
-                        Both start_head, tail;
-                        take_ends(start_head, head, tail);
-                        offer(head, tail);
-                        if (block.several && beaten_by(bound)) walk(begin, block, start_head, tail);
-                    }
-                }
+            Both heads[2];
+            count_block<Two>(begin, block, heads);
+            heads[0].add(largest[0][0]);
+            if (beaten_by(heads[0])) look_into<Order::first>(begin, block, largest[0]);
+            if constexpr (Two) {
+                heads[1].add(largest[1][0]);
+                if (beaten_by(heads[1])) look_into<Order::second>(begin, block, largest[1]);
             }
             for (const Run& run : runs_of(block)) {
-                ClassRows<Int>& rows = table[run.label];
+                ClassRows<Int>& rows = table.rows[run.label];
                 P count;
                 count.load(rows.count);
                 count.store(rows.start_count);
@@ -334,7 +438,7 @@ struct LabelledData {
 template <class Int, Counting What>
 struct ManyClassKernel : KernelDefaults {
     static constexpr std::uint32_t lanes = lane_count<Int>;
-    static constexpr bool joins_orders = true;
+    static constexpr bool joins_orders = true, takes_two_orders = true;
     static constexpr bool weighted = What == Counting::weights;
     using Block = codt::Block;
     using Sums = std::vector<std::int64_t>;  // of each class
@@ -366,7 +470,8 @@ struct ManyClassKernel : KernelDefaults {
             total += samples_.weight_of(id);
         }
         total_ = static_cast<double>(total);
-        table_.resize(totals_.size());
+        table_.rows.resize(totals_.size());
+        table_.second.resize(totals_.size());
         class_start_.assign(totals_.size(), 0);
         return true;
     }
@@ -416,7 +521,7 @@ struct ManyClassKernel : KernelDefaults {
         std::int64_t weight = 0;
         Int leaf = 0;
         for (std::size_t c = 0; c < sums.size(); ++c) {
-            const Int total = table_[c].total[side][lane] = static_cast<Int>(sums[c]);
+            const Int total = table_.rows[c].total[side][lane] = static_cast<Int>(sums[c]);
             weight += total;
             leaf = std::max(leaf, total);
         }
@@ -426,7 +531,7 @@ struct ManyClassKernel : KernelDefaults {
     }
     void pad(std::size_t lane) {
         best_[0][lane] = best_[1][lane] = static_cast<Int>(total_);
-        for (ClassRows<Int>& rows : table_) rows.total[0][lane] = rows.total[1][lane] = 0;
+        for (ClassRows<Int>& rows : table_.rows) rows.total[0][lane] = rows.total[1][lane] = 0;
     }
     void missing_left(std::uint64_t left) {
         plus_.missing_left(left);
@@ -445,7 +550,7 @@ struct ManyClassKernel : KernelDefaults {
             kernel->plus_, kernel->minus_, kernel->samples_, *stream, bucket, kernel->table_, {}};
         pass.best.left.load(kernel->best_[0]);
         pass.best.right.load(kernel->best_[1]);
-        pass.run();
+        stream->missing ? pass.template run<true>() : pass.template run<false>();
         pass.best.left.store(kernel->best_[0]);
         pass.best.right.store(kernel->best_[1]);
     }
