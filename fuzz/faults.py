@@ -236,4 +236,22 @@ FAULTS = (
         "swap = 2 * np.count_nonzero(on_left) > len(rows) if",
         "swap = False if",
     ),
+    Fault(
+        "both orders: no boundary behind missing samples",
+        "engine/scans/many_class_scan.cpp",
+        "            tail.maximum(rest);\n        }\n        offer(head, tail);\n",
+        "            tail.maximum(rest);\n        }\n",
+    ),
+    Fault(
+        "both orders: missing samples in the wrong lane",
+        "engine/scans/scan_driver.hpp",
+        "missing_left |= std::uint64_t{1} << lane;",
+        "missing_left |= std::uint64_t{2} << lane;",
+    ),
+    Fault(
+        "both orders: groups as if no sample were missing",
+        "engine/data/subset.cpp",
+        "return apart ? end + missing : end;",
+        "return end;",
+    ),
 )

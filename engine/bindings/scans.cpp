@@ -32,23 +32,29 @@ void check_thresholds(const Subset& subset, std::size_t feature,
 }
 
 // The objectives of the best trees of depth at most one on both sides of some thresholds of a feature (given
-// by their numbers), or with `bounds` bounds on these, and the seconds it took. `known` holds upper bounds to
-// start from. Empty if there is no such scan.
+// by their numbers), or with `bounds` bounds on these, and the seconds it took. `second` are thresholds of
+// the feature's second order (see Dataset), which follows it; they come after the first in all that is
+// returned. `known` holds upper bounds to start from. Empty if there is no such scan.
 nb::dict scan_sides(const Matrix& x, const Values& y, const std::string& task, std::int64_t n_classes,
                     double penalty, std::uint32_t feature, const std::vector<std::uint32_t>& thresholds,
-                    const Matrix& known, const std::string& kernel, bool bounds) {
+                    const Matrix& known, const std::string& kernel, bool bounds,
+                    const std::vector<std::uint32_t>& second) {
     check_features(x);
     const Targets targets = targets_from(x, y, {task, n_classes, {}, {}});
     const Problem problem = make_problem({}, {x.data(), x.size()}, targets, {.merge_rows = false});
     const Objective& objective = *problem.objective;
     const Subset subset(*problem.data);
     check_thresholds(subset, feature, thresholds);
-    if (known.shape(0) != 2 || known.shape(1) != thresholds.size())
+    if (!second.empty()) {
+        if (!subset.two_orders(feature)) refuse("second: expected a feature in two orders");
+        check_thresholds(subset, feature + 1, second);
+    }
+    const std::size_t count = thresholds.size() + second.size();
+    if (known.shape(0) != 2 || known.shape(1) != count)
         refuse("known: expected a row for each side and a column for each threshold");
     if (!(penalty >= 0)) refuse("penalty: expected at least 0, got " + std::to_string(penalty));
     const KernelChoice choice{kernel_from(kernel)};
     const double lambda = penalty / objective.unit();
-    const std::size_t count = thresholds.size();
     std::vector<std::uint32_t> rank(subset.features());
     for (std::uint32_t f = 0; f < rank.size(); ++f) rank[f] = f;
     Sides lower(2, std::vector<double>(count));
@@ -63,30 +69,45 @@ nb::dict scan_sides(const Matrix& x, const Values& y, const std::string& task, s
         out[name] = matrix_of(sides, count);
     };
     StopCondition stop;
-    // Calls scan(first, thresholds) for as many thresholds at a time as there are lanes.
-    const auto time = [&](std::uint32_t lanes, auto&& scan) {
+    // Scans as many thresholds at a time as there are lanes, of both orders if the scanner joins them;
+    // make(feature, first, thresholds) describes some of them to it.
+    const auto time = [&](auto& scanner, const auto& make) {
+        const bool joined = scanner.joins_orders() && !second.empty() && scanner.lanes() > 1;
+        const std::size_t most = joined ? scanner.lanes() / 2 : scanner.lanes();
         const auto start = StopCondition::Clock::now();
-        for (std::size_t j = 0; j < count; j += lanes)
-            scan(j, std::span(thresholds).subspan(j, std::min<std::size_t>(lanes, count - j)));
+        for (std::size_t j = 0; j < std::max(thresholds.size(), second.size()); j += most) {
+            std::vector<decltype(make(feature, j, thresholds))> parts;
+            const auto add = [&](std::uint32_t f, std::size_t before,
+                                 const std::vector<std::uint32_t>& of_order) {
+                if (j < of_order.size())
+                    parts.push_back(make(
+                        f, before + j, std::span(of_order).subspan(j, std::min(most, of_order.size() - j))));
+            };
+            add(feature, 0, thresholds);
+            if (!joined) {
+                if (!parts.empty()) scanner.scan(parts, lambda, stop);
+                parts.clear();
+            }
+            add(feature + 1, thresholds.size(), second);
+            if (!parts.empty()) scanner.scan(parts, lambda, stop);
+        }
         out["seconds"] = std::chrono::duration<double>(StopCondition::Clock::now() - start).count();
     };
     if (!bounds) {
         const auto scanner = objective.make_scanner(choice, no_leaf_limits);
         scanner->prepare(subset, rank);
-        time(scanner->lanes(), [&](std::size_t j, std::span<const std::uint32_t> part) {
-            const Scanner::Values values{{feature, part}, upper[0].data() + j, upper[1].data() + j};
-            scanner->scan({&values, 1}, lambda, stop);
+        time(*scanner, [&](std::uint32_t f, std::size_t j, std::span<const std::uint32_t> part) {
+            return Scanner::Values{{f, part}, upper[0].data() + j, upper[1].data() + j};
         });
         report("value", upper);
         return out;
     }
     const auto scanner = objective.make_bracket_scanner(choice);
     if (!scanner || !scanner->prepare(subset, rank)) return out;
-    time(scanner->lanes(), [&](std::size_t j, std::span<const std::uint32_t> part) {
-        const BracketScanner::Brackets brackets{{feature, part},
-                                                {lower[0].data() + j, lower[1].data() + j},
-                                                {upper[0].data() + j, upper[1].data() + j}};
-        scanner->scan({&brackets, 1}, lambda, stop);
+    time(*scanner, [&](std::uint32_t f, std::size_t j, std::span<const std::uint32_t> part) {
+        return BracketScanner::Brackets{{f, part},
+                                        {lower[0].data() + j, lower[1].data() + j},
+                                        {upper[0].data() + j, upper[1].data() + j}};
     });
     report("lower", lower);
     report("upper", upper);
@@ -103,7 +124,8 @@ void bind_scans(nb::module_& m) {
     });
     m.def("scan_sides", &scan_sides, nb::arg("X"), nb::arg("y"), nb::kw_only(), nb::arg("task"),
           nb::arg("n_classes"), nb::arg("penalty"), nb::arg("feature"), nb::arg("thresholds"),
-          nb::arg("known"), nb::arg("kernel"), nb::arg("bounds"));
+          nb::arg("known"), nb::arg("kernel"), nb::arg("bounds"),
+          nb::arg("second") = std::vector<std::uint32_t>{});
 }
 
 }  // namespace codt::bindings

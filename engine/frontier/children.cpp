@@ -186,7 +186,7 @@ void Children::close(Slot slot, double known) {
 }
 
 void Children::spread(std::span<const std::uint32_t> tracks, std::uint32_t count,
-                      const std::function<void(std::size_t, std::uint32_t)>& take) const {
+                      std::span<std::vector<std::uint32_t>* const> thresholds) const {
     const auto for_each_interval = [&](const auto& visit) {
         for (std::size_t i = 0; i < tracks.size(); ++i)
             for (Slot slot = first_of_track_[tracks[i]]; slot != none; slot = (*this)[slot].next)
@@ -195,13 +195,14 @@ void Children::spread(std::span<const std::uint32_t> tracks, std::uint32_t count
     std::uint64_t open = 0;
     for_each_interval([&](std::size_t, const Child&, std::uint32_t here) { open += here; });
     const std::uint64_t chosen = std::min<std::uint64_t>(open, count);
+    for (std::vector<std::uint32_t>* const of_track : thresholds) of_track->clear();
     std::uint64_t before = 0;  // open thresholds passed
     std::uint64_t j = 0;
     for_each_interval([&](std::size_t i, const Child& child, std::uint32_t here) {
         for (; j < chosen; ++j) {
             const std::uint64_t place = (2 * j + 1) * open / (2 * chosen);
             if (place >= before + here) break;
-            take(i, child.first + static_cast<std::uint32_t>(place - before));
+            thresholds[i]->push_back(child.first + static_cast<std::uint32_t>(place - before));
         }
         before += here;
     });

@@ -12,7 +12,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <span>
 #include <vector>
@@ -154,10 +153,9 @@ class Children {
     void upper_bounds(std::uint32_t track, const std::vector<std::uint32_t>& thresholds, double excess,
                       double* left, double* right);
 
-    // At most `count` open thresholds of some tracks: all of them, or evenly spread. Calls take(i, threshold)
-    // for tracks[i], ascending.
+    // At most `count` open thresholds of some tracks, ascending for each: all of them, or evenly spread.
     void spread(std::span<const std::uint32_t> tracks, std::uint32_t count,
-                const std::function<void(std::size_t, std::uint32_t)>& take) const;
+                std::span<std::vector<std::uint32_t>* const> thresholds) const;
 
  private:
     Child& at(Slot slot) { return children_[static_cast<std::size_t>(slot)]; }

@@ -16,7 +16,8 @@
 //                                  that some split of the side attains, perhaps infinite
 //     pad(lane)                    the lane has no threshold, every sample is on its left: it must never ask
 //                                  for a walk
-//     missing_left(lanes)          the lanes in which samples of the bucket `missing_bucket` go left, as bits;
+//     missing_left(lanes)          the lanes in which samples of the bucket `missing_bucket` go left, as
+//     bits;
 //                                  for kernels that join orders
 //     run<Bytes>(kernel, stream, code)
 //                                  a pass over one second feature, with registers of so many bytes
@@ -187,7 +188,8 @@ class ScanDriver {
             kernel_.add(with_missing, order[k]);
             code[order[k]] = kernel_.code(order[k], missing_bucket<Kernel::lanes>);
         }
-        std::uint64_t missing_left = ~std::uint64_t{0} << lanes_.size();  // padded lanes have all on their left
+        std::uint64_t missing_left = ~std::uint64_t{0}
+                                     << lanes_.size();  // padded lanes have all on their left
         std::uint32_t k = 0;
         for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
             for (const std::uint32_t end = lanes_[lane].end; k < end; ++k) {

@@ -140,26 +140,23 @@ std::span<SplitBatch> DepthTwoSolver::choose_batches(const Subset& subset, const
     if (const auto other = evaluator.joins_orders() ? subset.other_order(f) : std::nullopt;
         other && (feature_lower.empty() || feature_lower[*other] < cutoff - settings_.tolerance))
         features[*other < f ? 0 : 1] = *other;
-    std::size_t count = features[0] < features[1] ? 2 : 1;
+    const std::size_t orders = features[0] < features[1] ? 2 : 1;
     std::uint32_t tracks[2];
-    for (std::size_t b = 0; b < count; ++b) {
+    std::vector<std::uint32_t>* thresholds[2];
+    for (std::size_t b = 0; b < orders; ++b) {
         batches_[b].feature = features[b];
-        batches_[b].thresholds.clear();
         tracks[b] = children_.track(features[b], children_.left_leaves(slot));
+        thresholds[b] = &batches_[b].thresholds;
     }
     if (evaluator.lanes() == 1)
-        batches_[0].thresholds.push_back(children_.select_threshold(slot));
+        batches_[0].thresholds.assign(1, children_.select_threshold(slot));
     else
-        children_.spread(std::span(tracks, count), evaluator.lanes(), [&](std::size_t b, std::uint32_t t) {
-            batches_[b].thresholds.push_back(t);
-        });
-    if (count == 2 && batches_[1].size() == 0) count = 1;
-    if (count == 2 && batches_[0].size() == 0) {
-        std::swap(batches_[0], batches_[1]);
-        count = 1;
-    }
-    for (std::size_t b = 0; b < count; ++b) batches_[b].forget();
-    return {batches_, count};
+        children_.spread(std::span(tracks, orders), evaluator.lanes(), std::span(thresholds, orders));
+    std::span<SplitBatch> batches(batches_, orders);
+    if (batches.back().size() == 0) batches = batches.first(1);
+    if (batches.front().size() == 0) batches = batches.last(1);
+    for (SplitBatch& batch : batches) batch.forget();
+    return batches;
 }
 
 // Evaluates exactly the incumbent, which is known from above only, and the candidates whose lower bounds do

@@ -110,7 +110,7 @@ class BracketEvaluator final : public Evaluator {
     ScanCounters& counters_;
     const Subset* subset_ = nullptr;
     double excess_ = 0;  // the most that upper bounds exceed lower ones
-    Lower lower_[2];  // of each batch
+    Lower lower_[2];     // of each batch
     std::vector<EvaluatedSplit> splits_;
     std::vector<double> objectives_;
 };

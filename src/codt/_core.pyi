@@ -63,6 +63,7 @@ def scan_sides(
     known: NDArray[np.float64],
     kernel: str,
     bounds: bool,
+    second: list[int] = ...,
 ) -> SideValues: ...
 
 class Search:
