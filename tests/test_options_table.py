@@ -14,6 +14,8 @@ import pytest
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from codt import (
+    OptimalPolicyTreeCV,
+    OptimalSurvivalTreeCV,
     OptimalTreeClassifier,
     OptimalTreeClassifierCV,
     OptimalTreeRegressor,
@@ -237,7 +239,9 @@ def test_a_class_of_its_own_may_have_further_parameters() -> None:
     assert Own(2, "x").fit(X, Y).loss_ == 0
 
 
-@pytest.mark.parametrize("cls", [OptimalTreeClassifierCV, OptimalTreeRegressorCV])
+@pytest.mark.parametrize(
+    "cls", [OptimalTreeClassifierCV, OptimalTreeRegressorCV, OptimalPolicyTreeCV, OptimalSurvivalTreeCV]
+)
 def test_tuned_estimators_check_and_document_what_they_take(cls: Any) -> None:
     found = parameters(cls.__init__)
     assert set(found) == set(cls._parameter_constraints) == set(documented(cls))

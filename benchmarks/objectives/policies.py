@@ -40,7 +40,6 @@ SIZES = (
     Size(1_000, None, 90.0),
     Size(10_000, None, 3 * HOUR),
     Size(10_000, 2, 8 * 60.0),
-    Size(100_000, 2, 6.3 * HOUR),
 )
 
 

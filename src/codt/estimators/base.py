@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import is_classifier
 from sklearn.utils.validation import validate_data
 
 from codt.estimators.fitted import FittedTree, forget_fit
@@ -82,6 +83,10 @@ class BaseOptimalTree(FittedTree):
     ) -> tuple[ArrayLike, Importance]:
         """Return the targets as :class:`Search` takes them, and what the samples count."""
         return y, self._importance(sample_weight, sample_costs)
+
+    def _strata(self, y: Any) -> tuple[Any, bool]:
+        """Return what a splitter sees as the targets, and whether each fold is to have its share of every value."""
+        return y, is_classifier(self)
 
     def _complete(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
         """Keep what else is told about the training samples; called after :meth:`_fit`, wherever that is called."""

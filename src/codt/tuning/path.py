@@ -63,7 +63,7 @@ class PathPoint:
         The depth limit.
     complexity_cost : float
         The complexity cost.
-    estimator : OptimalTreeClassifier or OptimalTreeRegressor
+    estimator : OptimalTreeClassifier, OptimalTreeRegressor, OptimalPolicyTree or OptimalSurvivalTree
         Fitted with the two; its ``status_`` says whether the tree is proven to be optimal.
     searched : bool
         Whether a search was needed; otherwise earlier searches had already proven the tree to be optimal.
