@@ -62,7 +62,7 @@ def test_numbers_policies_and_events_are_compared_as_well(monkeypatch: pytest.Mo
     part = binary.measure(True, ignored)
     assert part.wrong == []
     assert len(part.rows) == len(binary.CLASS_TASKS) + 3
-    # pystreed's entropy is not exact here; see the head of benchmarks/objectives/binary.py.
+    # pystreed's entropy is not always exact; see the head of benchmarks/objectives/binary.py.
     assert [row[0] for row in part.rows if row[3] != row[4]] in ([], ["log-loss, bank"])
     assert re.search("6 losses of pystreed on binary features 0 are below codt's and [01] above", part.text)
 
