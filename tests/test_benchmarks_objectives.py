@@ -88,9 +88,18 @@ def test_policies_of_the_published_sizes_are_fitted() -> None:
     assert part.wrong == []
 
 
-def test_survival_trees_are_scored_out_of_sample() -> None:
+def test_survival_trees_are_scored_out_of_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     metrics = pytest.importorskip("sksurv.metrics")
+    scores, sizes = survival.scores, []
+
+    def recorded(model: Any, curves: Any, train: Any, X: Any, y: Any) -> survival.Scores:
+        sizes.append((len(train), len(X), len(y)))
+        return scores(model, curves, train, X, y)
+
+    monkeypatch.setattr(survival, "scores", recorded)
     found = survival.compare("veterans", 1, 1)
+    assert {train + held_out for train, held_out, _ in sizes} == {137}
+    assert sum(held_out for _, held_out, _ in sizes) == sum(size for *_, size in sizes) == 2 * 137
     assert found.shape == (survival.FOLDS, 2, 3)
     assert (found[:, :, 2] == 2).all()
     assert ((found[:, :, 0] > 0.3) & (found[:, :, 0] < 0.9)).all()
@@ -104,7 +113,7 @@ def test_survival_trees_are_scored_out_of_sample() -> None:
         return tree.predict_survival_function(X, return_array=True)[:, np.searchsorted(tree.unique_times_, times) - 1]
 
     seen: dict[str, Any] = {}
-    scored = survival.scores(tree, curves, y, frame, y)
+    scored = scores(tree, curves, y, frame, y)
     assert scored.concordance == tree.score(frame, y)
     steps = np.array([curve(seen["times"]) for curve in tree.predict_survival_function(frame)])
     assert scored.brier == pytest.approx(metrics.integrated_brier_score(y, y, steps, seen["times"]), rel=1e-2)

@@ -223,6 +223,17 @@ def test_survival_trees_are_scored_by_concordance() -> None:
     assert weighted.loss_ != tuned.loss_
 
 
+def test_bad_survival_data_are_named() -> None:
+    X, rng = made(12)
+    y = events(X, rng)
+    with pytest.raises(ValueError, match="y: expected a structured array or a data frame with two columns"):
+        OptimalSurvivalTreeCV(**OPTIONS).fit(X, y["time"])
+    with pytest.raises(ValueError, match="cv=80: "):
+        OptimalSurvivalTreeCV(cv=80, **OPTIONS).fit(X, y)
+    with pytest.raises(TypeError, match="expected an OptimalSurvivalTree"):
+        OptimalSurvivalTreeCV(OptimalTreeRegressor()).fit(X, y)
+
+
 def test_folds_have_their_share_of_events() -> None:
     X, rng = made(11)
     y = events(X, rng)
