@@ -50,6 +50,7 @@ class TreeArrays(Protocol):
     """The arrays of a :class:`codt.Tree` from which its objective can be guessed."""
 
     task: Task
+    left: NDArray[np.int32]
     n_samples: NDArray[np.int64]
     weight: Floats
     loss: Floats
