@@ -4,10 +4,11 @@
 the metric of the best tree known, which is always the first incumbent, and is charged 1 - q. A search that finds nothing
 better proves it optimal. Otherwise the next search begins with the better tree and its metric.
 
-**Not every search is run to its end.** As soon as it has a better tree, a search at q can prove no more than that there is
-one, so that the sooner the next one begins the better; but beginning a search takes time, too. Therefore every run may make
-twice as many expansions as the one before, and the next search begins after a run that has found a better tree.
-All runs but the last together then make no more expansions than about the last one.
+**Not every search is run to its end.** As soon as it has a better tree, a search at q cannot prove its metric, and the
+sooner the next one begins the better. But beginning takes time, too, and the tree that is best at q is often the best
+there is. Therefore every run may make twice as many expansions as the one before, and after a run that has found a better
+tree the next search begins, unless it is hardly better (its loss is lower by less than a tenth) and the present search
+half done (its bounds are within a factor of two).
 
 **Whole numbers.** Charges are fractions. They are multiplied by their common denominator, so that with whole weights all
 sums in the engine are whole numbers and nothing is rounded. Where these would be too large for that, the charges are
@@ -270,9 +271,14 @@ class MetricSearch:
                 break
             if cut_off:
                 self._next_run *= 2
-            if improved:
+            if improved and (search.complete or not cut_off or not self._nearly_done(search)):
                 self._end()
         return self._status
+
+    def _nearly_done(self, search: Search) -> bool:
+        """Return whether a search that has found a better tree is to be run to its end all the same."""
+        lower, upper = search.bounds
+        return 2 * lower > upper and 10 * (1 - self.value) > 9 * (1 - self._value)
 
     def _gap_limit(self, gap_limit: float) -> float:
         """Return at which gap of the present search that of the metric is small enough."""
