@@ -82,7 +82,9 @@ def test_no_tree_is_better(metric: str) -> None:
         assert model.loss_ == pytest.approx(float(1 - own), abs=1e-15)
         assert model.objective_ == model.lower_bound_ == pytest.approx(float(1 - best.value), abs=1e-15)
         assert model.metric_ == pytest.approx(by_sklearn(metric, problem, model.predict(data["X"])), abs=1e-15)
-        assert model.metric_score(data["X"], problem.y, problem.sample_weight) == pytest.approx(model.metric_, abs=1e-15)
+        assert model.metric_score(data["X"], problem.y, problem.sample_weight) == pytest.approx(
+            model.metric_, abs=1e-15
+        )
         if model.smallest_:
             assert model.tree_.n_splits == best.splits
             smaller += 1
@@ -92,7 +94,9 @@ def test_no_tree_is_better(metric: str) -> None:
 
 
 @pytest.mark.parametrize("metric", NAMES)
-@pytest.mark.parametrize("limit", [{"time_limit": 0.0}, {"max_expansions": 0}, {"max_expansions": 2}, {"gap_limit": 0.6}])
+@pytest.mark.parametrize(
+    "limit", [{"time_limit": 0.0}, {"max_expansions": 0}, {"max_expansions": 2}, {"gap_limit": 0.6}]
+)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_bounds_hold_wherever_a_search_ends(metric: str, limit: dict[str, Any]) -> None:
     rng = np.random.default_rng([32, NAMES.index(metric)])
@@ -185,7 +189,9 @@ def test_weights_are_repeated_rows() -> None:
     weights = np.random.default_rng(1).integers(0, 4, len(y))
     for metric in NAMES:
         weighted = OptimalTreeClassifier(max_depth=2, metric=metric).fit(X, y, weights)
-        repeated = OptimalTreeClassifier(max_depth=2, metric=metric).fit(np.repeat(X, weights, 0), np.repeat(y, weights))
+        repeated = OptimalTreeClassifier(max_depth=2, metric=metric).fit(
+            np.repeat(X, weights, 0), np.repeat(y, weights)
+        )
         assert weighted.metric_ == repeated.metric_
 
 

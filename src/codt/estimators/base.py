@@ -224,8 +224,10 @@ class BaseOptimalTree(FittedTree):
         return self
 
     def _summary(self) -> str:
+        metric = self.tree_.objective.metric
+        value = "" if metric is None else f"{metric.title} {1 - self.loss_:g}, "
         return (
-            f"[{type(self).__name__}] {self.status_}: objective {self.objective_:g},"
+            f"[{type(self).__name__}] {self.status_}: {value}objective {self.objective_:g},"
             f" lower bound {self.lower_bound_:g}, gap {gap_in_words(self.gap_)}, {self.n_expansions_} expansions,"
             f" {self.tree_.n_leaves} leaves"
         )

@@ -175,7 +175,7 @@ class OptimalTreeClassifier(ClassifierMixin, FittedClasses, BaseOptimalTree):
         self, y: ArrayLike, sample_weight: ArrayLike | None = None, sample_costs: ArrayLike | None = None
     ) -> tuple[ArrayLike, Importance]:
         importance = self._importance(sample_weight, sample_costs)
-        if importance.metric is not None and hasattr(self, "tree_"):
+        if hasattr(self, "tree_") and self.tree_.objective.metric is importance.metric is not None:
             importance = replace(importance, value=metric_of(self.tree_))
         return y, importance
 

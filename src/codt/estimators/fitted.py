@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from codt.estimators.presentation import PresentationMixin
 from codt.input_checks.arrays import Floats
-from codt.problem.metrics import METRICS, errors_of, exactly
+from codt.problem.metrics import errors_of, exactly
 from codt.table.reading import check_container
 from codt.tree.measures import decision_path, feature_importances
 from codt.tree.tree import LEAF, Tree
@@ -147,7 +147,6 @@ class FittedClasses(FittedTree):
         check_is_fitted(self)
         return len(self.classes_)
 
-
     @property
     def metric_(self) -> float:
         """The metric of ``tree_`` on the training samples."""
@@ -165,7 +164,7 @@ class FittedClasses(FittedTree):
 
     def _tree_of_metric(self) -> Tree:
         check_is_fitted(self)
-        if self.tree_.objective.criterion not in METRICS:
+        if self.tree_.objective.metric is None:
             raise AttributeError("the tree was fitted without a metric.")
         return self.tree_
 
@@ -207,7 +206,8 @@ def metric_of(tree: Tree) -> Fraction:
     """
     leaves = np.flatnonzero(tree.feature == LEAF)
     errors = errors_of(tree.label[leaves].tolist(), [exactly(tree.value[leaf]) for leaf in leaves])
-    return METRICS[tree.objective.criterion].of(errors, exactly(tree.value[0]))
+    assert tree.objective.metric is not None
+    return tree.objective.metric.of(errors, exactly(tree.value[0]))
 
 
 class FittedNumbers(FittedTree):

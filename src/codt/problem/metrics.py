@@ -77,7 +77,9 @@ class Metric:
 
     def of_leaf(self, totals: ByClass) -> Fraction:
         """Return the metric of the best single leaf."""
-        return max(self.of([total * (i != label) for i, total in enumerate(totals)], totals) for label in _codes(totals))
+        return max(
+            self.of([total * (i != label) for i, total in enumerate(totals)], totals) for label in _codes(totals)
+        )
 
     def labels(self, charges: ByClass, leaves: Sequence[ByClass]) -> list[int]:
         """Return the class that is charged least in every leaf, given the weights of its classes."""

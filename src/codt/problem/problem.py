@@ -17,7 +17,7 @@ from codt.input_checks.arrays import Floats, check_labels, check_sample_array, c
 from codt.input_checks.numbers import as_float, shown
 from codt.input_checks.precision import refuse_moved_targets
 from codt.options.options import Task
-from codt.problem.metrics import METRICS, Metric, exactly
+from codt.problem.metrics import Metric, exactly
 from codt.problem.objectives import CRITERIA, OBJECTIVES, Form, Leaf, Objective, Samples, find_objective
 from codt.problem.sums import class_sums, exact_sum
 from codt.table.kinds import Kind
@@ -220,10 +220,15 @@ class Problem:
         if self.metric is None or not self.metric.ratio:
             return self
         wrong = self.targets != np.asarray(predicted)
-        weights = np.ones(len(wrong)) if self.weights is None else self.weights
-        errors = exactly(class_sums(self.targets[wrong], weights[wrong], len(self.classes)))
-        costs = _charged(self.metric, self.metric.of(errors, self.totals), self.totals)[self.targets.astype(np.intp)]
-        return replace(self, costs=costs * weights[:, np.newaxis])
+        weights = None if self.weights is None else self.weights[wrong]
+        errors = exactly(class_sums(self.targets[wrong], weights, len(self.classes)))
+        return self.charged_at(self.metric.of(errors, self.totals))
+
+    def charged_at(self, value: Fraction) -> Problem:
+        """Return the problem in which errors are charged as at a value of the metric."""
+        assert self.metric is not None
+        costs = _charged(self.metric, value, self.totals)[self.targets.astype(np.intp)]
+        return replace(self, costs=costs if self.weights is None else costs * self.weights[:, np.newaxis])
 
 
 def prepare_problem(
@@ -326,7 +331,7 @@ def _check_numbers(problem: Problem) -> None:
 
 def _check_criterion(task: Task, criterion: str | None, targets: Floats) -> None:
     known = CRITERIA[task]
-    names = [row.criterion for row in OBJECTIVES.values() if row.task == task and row.criterion not in METRICS]
+    names = [row.criterion for row in OBJECTIVES.values() if row.task == task and row.metric is None]
     if criterion is not None and criterion not in names:  # a list: the criterion may be anything, even unhashable
         raise ValueError(f"criterion={criterion!r}: expected {' or '.join(map(repr, known))} in {task}.")
     if targets.ndim > 1 and not find_objective(task, criterion, "weighted").several_targets:
@@ -476,9 +481,7 @@ def _costs(importance: Importance, targets: Floats, classes: NDArray[Any], weigh
     return _product(f"{_cost_name(importance)} times {_weight_names(importance)}", costs, weights[:, np.newaxis])
 
 
-def _with_charges(
-    importance: Importance, targets: Floats, classes: NDArray[Any], weights: Floats | None
-) -> Importance:
+def _with_charges(importance: Importance, targets: Floats, classes: NDArray[Any], weights: Floats | None) -> Importance:
     """Add the costs that a metric charges for errors; refuse what the metric is not defined for."""
     metric = importance.metric
     assert metric is not None

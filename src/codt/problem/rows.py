@@ -236,6 +236,7 @@ def _metric_row(metric: Metric) -> Objective:
         scale=(lambda _: 1.0) if not metric.ratio else _largest_costs,
         sklearn=_GINI,
         fits=fits,
+        metric=metric,
     )
 
 

@@ -214,7 +214,11 @@ class MetricSearch:
         charges = self._metric.charges(value, totals)
         labels = self._metric.labels(charges, nodes)
         losses = [
-            sum(charge * weight for code, (charge, weight) in enumerate(zip(charges, node, strict=True)) if code != label)
+            sum(
+                charge * weight
+                for code, (charge, weight) in enumerate(zip(charges, node, strict=True))
+                if code != label
+            )
             for node, label in zip(nodes, labels, strict=True)
         ]
         arrays: dict[str, Any] = {name: getattr(tree, name) for name in COLUMNS}

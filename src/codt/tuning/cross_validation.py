@@ -239,7 +239,7 @@ _PARAMETERS = """estimator : {tree}, optional
 def _document(cls: Any) -> Any:
     """Write the parameters and attributes that the two estimators share into a class's documentation."""
     if cls.__doc__:
-        score = "accuracy" if issubclass(cls, ClassifierMixin) else "R squared"
+        score = "the metric of the estimator, or accuracy," if issubclass(cls, ClassifierMixin) else "R squared"
         text = _PARAMETERS.format(tree=cls._tree.__name__, score=score)
         cls.__doc__ = cls.__doc__.replace("{parameters}", text)
     return cls
@@ -300,10 +300,18 @@ def _rows(part: Any, rows: Any) -> Any:
     return None if part is None else _safe_indexing(part, rows)
 
 
+def _metric_score(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    return float(model.metric_score(X, y, sample_weight))
+
+
 class Score:
     """What a tree scores on held-out samples: with their weights, if there are any and the score takes them."""
 
     def __init__(self, estimator: BaseOptimalTree, scoring: Any, *, weighted: bool) -> None:
+        if scoring is None and getattr(estimator, "metric", None) is not None:
+            self._scorer: Any = _metric_score
+            self._weighted = weighted
+            return
         self._scorer = check_scoring(estimator, scoring)
         # A score by name takes weights if its function does; the estimators' own scores do.
         function = getattr(self._scorer, "_score_func", estimator.score if scoring is None else None)
