@@ -1,4 +1,4 @@
-"""Trees with the highest F1, Jaccard index or balanced accuracy: the best of all trees, by brute force and in fractions."""
+"""Trees with the highest F1, Jaccard index or balanced accuracy: the best of all, by brute force, in fractions."""
 
 from __future__ import annotations
 

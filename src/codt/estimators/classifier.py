@@ -44,10 +44,10 @@ CLASS_OPTIONS = (
         None,
         (StrOptions(set(METRICS)), None),
         '{"f1", "jaccard", "balanced_accuracy"} or None',
-        "What is maximised instead, over all training samples, by weight: the F1 score or the Jaccard index of the second"
-        " of two classes in the order of their labels, or the mean over all classes of the share that is found. The loss"
-        " is one less the metric. Without class_weight, cost_matrix and another criterion; the first two are ratios,"
-        " which take no complexity_cost and no min_loss_decrease. None: the criterion is minimised.",
+        "What is maximised instead, over all training samples, by weight: the F1 score or the Jaccard index of the"
+        " second of two classes in the order of their labels, or the mean over all classes of the share that is found."
+        " The loss is one less the metric. Without class_weight, cost_matrix and another criterion; the first two are"
+        " ratios, which take no complexity_cost and no min_loss_decrease. None: the criterion is minimised.",
     ),
 )
 
@@ -60,8 +60,8 @@ def _check_metric(metric: object) -> None:
     if isinstance(metric, str) and metric not in METRICS and any(word in metric.lower() for word in _AVERAGES):
         names = ", ".join(map(repr, METRICS))
         raise ValueError(
-            f"metric={metric!r}: expected one of {names}, or None. An average of ratios is no ratio of two sums over the"
-            " leaves, so that no search for one total charge can prove it; see docs/imbalance.md."
+            f"metric={metric!r}: expected one of {names}, or None. An average of ratios is no ratio of two sums, so"
+            " that the search could not prove that a tree has the highest."
         )
 
 
@@ -190,6 +190,6 @@ class OptimalTreeClassifier(ClassifierMixin, FittedClasses, BaseOptimalTree):
         for name in ("complexity_cost", "min_loss_decrease"):
             if metric.ratio and getattr(self, name) > 0:
                 raise ValueError(
-                    f"{name}={shown(getattr(self, name))} with metric={metric.name!r}: expected 0, because a ratio and a"
-                    " sum of penalties have no common search. Use max_leaf_nodes for smaller trees."
+                    f"{name}={shown(getattr(self, name))} with metric={metric.name!r}: expected 0, because a ratio with"
+                    " penalties is no ratio of two sums. Use max_leaf_nodes for smaller trees."
                 )

@@ -100,8 +100,7 @@ def _classes(classes: NDArray[Any]) -> dict[str, Any]:
 def _parameters(given: dict[str, Any]) -> dict[str, Any]:
     """Return the parameters that are data.
 
-    Metrics and parameters of objectives that have their default are left out, so that versions without them can read the
-    file.
+    A metric and parameters of objectives that have their default are left out: versions without them can read the file.
     """
     kept: dict[str, Any] = {}
     for name, value in given.items():

@@ -12,16 +12,16 @@ and for any number q in place of the metric
 
 with equality on one side if on the other. The left side *is* a sum over leaves: every error of a class is charged a
 fixed number (``Metric.charges``), and the least total charge is found by one search. If no tree is charged less
-than 1 - q, none has a metric above q. Otherwise the best tree has one, which is the next q (Dinkelbach, 1967). Charged at
-its own metric, a tree is charged exactly 1 - metric: that is what nodes and trees have as their loss.
+than 1 - q, none has a metric above q. Otherwise the best tree has one, which is the next q (Dinkelbach, 1967). At its
+own metric a tree is charged exactly 1 - metric: that is what nodes and trees have as their loss.
 
 **Bounds.** A search that ends early at q has proven that no tree is charged less than some c. The metric falls with
 either error, and along the line of errors that are charged c it is a ratio of two linear functions of one number, so it
 has its greatest value at an end of the part of this line within 0 <= FN <= P, 0 <= FP <= N. No tree has a metric above
 this value (:meth:`Metric.greatest`).
 
-The Jaccard index, (P - FN) / (P + FP), is treated in the same way. Balanced accuracy is a sum of errors, each divided by
-the weight of its class and by the number of classes: its charges do not depend on q.
+The Jaccard index, (P - FN) / (P + FP), is treated in the same way. Balanced accuracy is one less a sum of errors, each
+divided by the weight of its class and by the number of classes: its charges do not depend on q.
 """
 
 from __future__ import annotations
@@ -86,10 +86,10 @@ class Metric:
         return [max(_codes(held), key=lambda code: charges[code] * held[code]) for held in leaves]
 
     def best_value(self, leaves: Sequence[ByClass], totals: ByClass) -> Fraction:
-        """Return the highest metric of trees with these leaves; :meth:`labels` has it with the charges at this value.
+        """Return the highest metric of trees with these leaves; :meth:`labels` have it, charged as at this value.
 
-        That is Dinkelbach's method again, with the leaves of one tree instead of all trees. It begins with the metric of
-        the best single leaf, which labels that are all the same would have.
+        That is Dinkelbach's method again, with the leaves of one tree instead of all trees. It begins with the metric
+        of the best single leaf, which labels that are all the same would have.
 
         Examples
         --------

@@ -260,7 +260,7 @@ def _counts_samples(tree: TreeArrays) -> bool:
 _GINI = {"gini": 1.0}
 _POISSON = {"poisson": 0.5}  # scikit-learn leaves out the factor 2
 
-for _row in (
+_ROWS: tuple[Objective | Family, ...] = (
     Objective(
         name="misclassification",
         task="classification",
@@ -392,5 +392,7 @@ for _row in (
         spread=None,
         own="survival",
     ),
-):
+)
+
+for _row in _ROWS:
     register(_row)

@@ -1,18 +1,18 @@
 """The search for the tree with the highest metric: searches for the least total charge, one after the other.
 
-``problem/metrics.py`` derives what errors are charged at a value q of a metric, and what a search at q proves. Here q is
-the metric of the best tree known, which is always the first incumbent, and is charged 1 - q. A search that finds nothing
-better proves it optimal. Otherwise the next search begins with the better tree and its metric.
+``problem/metrics.py`` derives what errors are charged at a value q of a metric, and what a search at q proves. Here q
+is the metric of the best tree known, which is always the first incumbent, and is charged 1 - q. A search that finds
+nothing better proves it optimal. Otherwise the next search begins with the better tree and its metric.
 
-**Not every search is run to its end.** As soon as it has a better tree, a search at q cannot prove its metric, and the
-sooner the next one begins the better. But beginning takes time, too, and the tree that is best at q is often the best
-there is. Therefore every run may make twice as many expansions as the one before, and after a run that has found a better
-tree the next search begins, unless it is hardly better (its loss is lower by less than a tenth) and the present search
-half done (its bounds are within a factor of two).
+**Not every search is run to its end.** As soon as it has a better tree, a search at q cannot prove its metric, and
+the sooner the next one begins the better. But beginning takes time, too, and the tree that is best at q is often the
+best there is. Therefore every run may make twice as many expansions as the one before, and after a run that has found
+a better tree the next search begins, unless it is hardly better (its loss is lower by less than a tenth) and the
+present search half done (its bounds are within a factor of two).
 
-**Whole numbers.** Charges are fractions. They are multiplied by their common denominator, so that with whole weights all
-sums in the engine are whole numbers and nothing is rounded. Where these would be too large for that, the charges are
-rounded to floats, and bounds leave room for it, as with weights that are not whole.
+**Whole numbers.** Charges are fractions. They are multiplied by their common denominator, so that with whole weights
+all sums in the engine are whole numbers and nothing is rounded. Where these would be too large for that, the charges
+are rounded to floats, and bounds leave room for it, as with weights that are not whole.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def charges_as_costs(charges: ByClass, totals: ByClass) -> Charges:
     Charges(costs=[2.0, 3.0], unit=Fraction(12, 1), whole=True)
     """
     unit = Fraction(math.lcm(*(charge.denominator for charge in charges)))
-    most = max(1, *totals) * sum(charges, Fraction(0)) * unit
+    most = max(Fraction(1), *totals) * sum(charges, Fraction(0)) * unit
     whole = most * PARTS <= LARGEST_WHOLE
     if not whole:
         unit = 1 / max(charges)
@@ -176,7 +176,7 @@ class MetricSearch:
             self._running = None
 
     def _update(self, *, look: bool = False) -> None:
-        """Take over what the present search has found and proven; ``look`` at its tree even if its bound is the same."""
+        """Take over what the present search has found and proven; ``look`` at its tree even if it is no better."""
         search = self._running
         assert search is not None
         lower, upper = search.bounds
@@ -223,8 +223,8 @@ class MetricSearch:
         ]
         arrays: dict[str, Any] = {name: getattr(tree, name) for name in COLUMNS}
         arrays |= {"value": values, "label": labels, "loss": [float(loss) for loss in losses]}
-        names = {"feature_names": tree.feature_names, "class_names": tree.class_names}
-        judged = Tree(tree.task, **arrays, objective=problem.objective, kinds=tree.kinds, **names)
+        arrays |= {"feature_names": tree.feature_names, "class_names": tree.class_names, "kinds": tree.kinds}
+        judged = Tree(tree.task, **arrays, objective=problem.objective)
         return Candidate(judged, value, 1 - value + Fraction(self.penalty) * judged.n_splits)
 
     def run(
