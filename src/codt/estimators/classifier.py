@@ -83,11 +83,7 @@ class OptimalTreeClassifier(ClassifierMixin, FittedClasses, BaseOptimalTree):
     loss_ : int or float
         The number of misclassified training samples; with weights or costs, their total weight or cost. With other
         criteria the sum over the training samples, by weight: of ``-log p`` for the share p of their class in their
-        leaf (``"log_loss"``), or of the Gini impurities of their leaves (``"gini"``). With a metric, one less it.
-    metric_ : float
-        The metric of the tree on the training samples; only with ``metric``, as is the next.
-    metric_bound_ : float
-        No tree within the limits has a higher metric, less ``complexity_cost`` for every split.
+        leaf (``"log_loss"``), or of the Gini impurities of their leaves (``"gini"``). With a metric, one less that.
     penalty_ : float
         The absolute penalty for a branching node: ``complexity_cost`` times the number of samples (with weights,
         their total weight; with costs, the sum of every sample's largest cost).

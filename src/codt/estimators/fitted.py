@@ -149,7 +149,7 @@ class FittedClasses(FittedTree):
 
     @property
     def metric_(self) -> float:
-        """The metric of ``tree_`` on the training samples."""
+        """The metric of ``tree_`` on the training samples; only if it was fitted to one, as :attr:`metric_bound_`."""
         return float(metric_of(self._tree_of_metric()))
 
     @property
