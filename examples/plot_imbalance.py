@@ -1,4 +1,4 @@
-"""Draw three optimal trees of depth two for a rare class, each the best by another measure: docs/images/imbalance.png."""
+"""Draw three optimal trees of depth two for a rare class, each best by another measure: docs/images/imbalance.png."""
 
 from pathlib import Path
 

@@ -14,6 +14,7 @@ from sklearn.metrics import balanced_accuracy_score, f1_score, jaccard_score
 
 from codt import OptimalTreeClassifier, verify
 from codt.problem.metrics import METRICS
+from codt.search.metric_search import MetricSearch
 from tests.support.instances import scaled
 from tests.support.metric_trees import AllTrees, metric_by_definition, random_metric_problem
 from tests.support.table_trees import as_table, container_for, leaf_of
@@ -246,14 +247,20 @@ def test_other_trees_have_no_metric() -> None:
 
 
 def test_a_least_decrease_and_penalties_are_in_terms_of_balanced_accuracy() -> None:
-    X, y = blobs(60, share=0.3)
+    X, y = blobs(60, seed=1, share=0.3)
     X = X.round()[:, :2]
-    for options in ({"min_loss_decrease": 0.05}, {"min_loss_decrease": 1e9}, {"complexity_cost": 0.07}):
+    sizes = []
+    for options in (
+        *({"min_loss_decrease": decrease} for decrease in (0.02, 0.1, 0.2, 1e9)),
+        {"complexity_cost": 0.07},
+    ):
         model = OptimalTreeClassifier(max_depth=2, metric="balanced_accuracy", **options).fit(X, y)
         certificate = verify(model, X, y, enumerate_trees=True)
         assert certificate.ok, str(certificate)
         assert model.penalty_ == options.get("complexity_cost", 0.0)
         assert model.score(X, y) == (model.predict(X) == y).mean()
+        sizes.append(model.tree_.n_leaves)
+    assert len(set(sizes[:4])) > 2
 
 
 # What goes on during a search.
@@ -292,6 +299,16 @@ def test_an_interrupt_keeps_the_best_tree() -> None:
             model.fit(X, y)
         assert model.status_ == "interrupted"
         assert model.metric_ == f1_score(y, model.predict(X)) < model.metric_bound_
+
+
+def test_every_search_begins_with_the_best_tree() -> None:
+    X, y = blobs()
+    search = MetricSearch(X, y, METRICS["f1"], max_depth=3, greedy_start=False)
+    search.run()
+    assert search.stats["searches"] > 1
+    begun = search._begin(search.value, None)
+    assert begun.bounds.upper == search._unit * (1 - search.value)
+    assert begun.n_expansions == 0
 
 
 def test_a_tree_to_start_from() -> None:
