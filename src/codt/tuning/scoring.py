@@ -46,8 +46,8 @@ class Score:
 def score_by_criterion(model: Any, X: ArrayLike, y: Any, sample_weight: ArrayLike | None = None) -> float:
     """Return the score of a fitted tree, the higher the better.
 
-    Where misclassified samples or squared errors were minimised, and for trees with an estimator of their own, that is
-    ``model.score``; for all other criteria minus the mean loss.
+    That is the metric, where one was chosen. Where misclassified samples or squared errors were minimised, and for trees
+    with an estimator of their own, it is ``model.score``; for all other criteria minus the mean loss.
 
     Examples
     --------
@@ -56,6 +56,8 @@ def score_by_criterion(model: Any, X: ArrayLike, y: Any, sample_weight: ArrayLik
     >>> score_by_criterion(model, [[1], [2]], [3, 5])  # a number above the prediction costs 0.9 times the distance
     -0.9
     """
+    if getattr(model, "metric", None) is not None:
+        return float(model.metric_score(X, y, sample_weight))
     tree: Tree = model.tree_
     objective = tree.objective
     usual = objective.criterion == next(iter(CRITERIA[tree.task]))
