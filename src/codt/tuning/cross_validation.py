@@ -272,7 +272,8 @@ class OptimalTreeClassifierCV(ClassifierMixin, FittedClasses, BaseOptimalTreeCV)
     _tree: ClassVar[type[BaseOptimalTree]] = OptimalTreeClassifier
     _score_words: ClassVar[str] = (
         'the metric, if one is chosen, or what suits the criterion: accuracy for ``"misclassification"``,\n'
-        '        otherwise minus the mean log-loss (``"log_loss"``; shares below 2e-16 count as that) or minus the mean Brier score (``"gini"``)'
+        '        otherwise minus the mean log-loss (``"log_loss"``; shares below 2e-16 count as that) or minus the\n'
+        '        mean Brier score (``"gini"``)'
     )
 
 

@@ -46,8 +46,8 @@ class Score:
 def score_by_criterion(model: Any, X: ArrayLike, y: Any, sample_weight: ArrayLike | None = None) -> float:
     """Return the score of a fitted tree, the higher the better.
 
-    That is the metric, where one was chosen. Where misclassified samples or squared errors were minimised, and for trees
-    with an estimator of their own, it is ``model.score``; for all other criteria minus the mean loss.
+    That is the metric, where one was chosen. Where misclassified samples or squared errors were minimised, and for
+    trees with an estimator of their own, it is ``model.score``; for all other criteria minus the mean loss.
 
     Examples
     --------
