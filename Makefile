@@ -8,7 +8,7 @@ SOURCES := $(shell find src engine -type f -not -path '*/__pycache__/*') CMakeLi
 BUILD_REQUIRES := "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 PIP_INSTALL = bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test fuzz fuzz-sanitize mutants lint format sanitize bench bench-anytime bench-kernels bench-weights bench-missing docs figures wheel clean
+.PHONY: demo test fuzz fuzz-sanitize mutants lint format sanitize bench bench-anytime bench-kernels bench-weights bench-missing bench-objectives bench-monotone docs figures wheel clean
 
 demo: .venv/.installed
 	.venv/bin/python -m codt.demo
@@ -82,6 +82,12 @@ bench-weights: .venv/.bench
 
 bench-missing: .venv/.bench
 	.venv/bin/python -m benchmarks.missing $(ARGS)
+
+bench-objectives: .venv/.bench
+	.venv/bin/python -m benchmarks.objectives $(ARGS)
+
+bench-monotone: .venv/.bench
+	.venv/bin/python -m benchmarks.monotone $(ARGS)
 
 # The site, in build/docs/index.html; a warning is an error.
 docs: .venv/.docs

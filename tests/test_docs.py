@@ -172,6 +172,8 @@ def test_examples(example: Path, tmp_path: Path) -> None:
     copy = tmp_path / "examples" / example.name
     copy.parent.mkdir()
     shutil.copy(example, copy)
+    # Some draw what a page fits.
+    shutil.copytree(ROOT / "docs", tmp_path / "docs", ignore=shutil.ignore_patterns("images", "_*"))
     assert run_script(copy, tmp_path)
 
 

@@ -14,6 +14,8 @@ import pytest
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from codt import (
+    OptimalPolicyTreeCV,
+    OptimalSurvivalTreeCV,
     OptimalTreeClassifier,
     OptimalTreeClassifierCV,
     OptimalTreeRegressor,
@@ -46,7 +48,12 @@ TO_CORE = [option for option in CONSTRUCTOR_OPTIONS if option.to_core]
 
 #: Parameters of the estimators and the search that are not in the table.
 OWN = {
-    OptimalTreeClassifier: {"criterion": "misclassification", "class_weight": None, "cost_matrix": None},
+    OptimalTreeClassifier: {
+        "criterion": "misclassification",
+        "class_weight": None,
+        "cost_matrix": None,
+        "metric": None,
+    },
     OptimalTreeRegressor: {"criterion": "squared_error"} | {name: row.default for name, row in PARAMETERS.items()},
     Search: {
         "X": inspect.Parameter.empty,
@@ -237,7 +244,9 @@ def test_a_class_of_its_own_may_have_further_parameters() -> None:
     assert Own(2, "x").fit(X, Y).loss_ == 0
 
 
-@pytest.mark.parametrize("cls", [OptimalTreeClassifierCV, OptimalTreeRegressorCV])
+@pytest.mark.parametrize(
+    "cls", [OptimalTreeClassifierCV, OptimalTreeRegressorCV, OptimalPolicyTreeCV, OptimalSurvivalTreeCV]
+)
 def test_tuned_estimators_check_and_document_what_they_take(cls: Any) -> None:
     found = parameters(cls.__init__)
     assert set(found) == set(cls._parameter_constraints) == set(documented(cls))
@@ -329,7 +338,7 @@ def test_the_command_line_has_the_options_of_the_table(monkeypatch: Any, tmp_pat
     assert table.keys() - wanted.keys() == {"on_interrupt", "callback", "warm_start", "verbose"} | decided
     shown = testing.CliRunner().invoke(app, ["fit", "--help"], env={"COLUMNS": "200"}).output
     texts = {"strategy": "lds", "depth_two_strategy": "lds", "terminal": "leaf", "memory_limit": "2GB", "ties": "any"}
-    texts |= {"categorical_splits": "subset", "handle_unknown": "error"}
+    texts |= {"categorical_splits": "subset", "handle_unknown": "error", "metric": "f1"}
     written = {"class_weight": ("y=2", {"y": 2}), "cost_matrix": ("0,1;5,0", [[0, 1], [5, 0]])}
     for name, default in wanted.items():
         flag = table[name].flag or f"--{name.replace('_', '-')}"

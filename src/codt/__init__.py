@@ -31,7 +31,12 @@ from codt.search.progress import Progress
 from codt.search.search import Search
 from codt.strategy.strategy import Heuristic, Strategy, strategies
 from codt.tree.tree import Tree
-from codt.tuning.cross_validation import OptimalTreeClassifierCV, OptimalTreeRegressorCV
+from codt.tuning.cross_validation import (
+    OptimalPolicyTreeCV,
+    OptimalSurvivalTreeCV,
+    OptimalTreeClassifierCV,
+    OptimalTreeRegressorCV,
+)
 from codt.tuning.path import PathPoint, optimal_path
 from codt.tuning.path_plot import plot_path
 from codt.verification.certificate import Certificate, verify
@@ -45,7 +50,9 @@ __all__ = [
     "Certificate",
     "Heuristic",
     "OptimalPolicyTree",
+    "OptimalPolicyTreeCV",
     "OptimalSurvivalTree",
+    "OptimalSurvivalTreeCV",
     "OptimalTreeClassifier",
     "OptimalTreeClassifierCV",
     "OptimalTreeRegressor",

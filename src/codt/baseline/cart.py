@@ -50,7 +50,8 @@ def cart_loss(
     cart = _grown(problem, samples, max_depth, max_leaf_nodes)
     if problem.objective.shares:
         return problem.loss_of(_shares(cart.predict_proba(samples), cart, problem))
-    return problem.loss_of(cart.predict(samples))
+    predicted = cart.predict(samples)
+    return problem.charged_by(predicted).loss_of(predicted)
 
 
 def cart_tree(
@@ -88,6 +89,8 @@ def cart_tree(
     label = cart.classes_.astype(np.intp)[grown.label] if classification else grown.label
     value = np.array([problem.leaf(rows).value for rows in held]) if classification else grown.value
     predicted = label if classification else value
+    if classification:
+        problem = problem.charged_by(label[grown.leaves_of(problem.samples)])
     if problem.objective.shares:
         predicted = value / value.sum(axis=1, keepdims=True)
     return Tree(

@@ -112,9 +112,9 @@ def _kind(option: Option) -> tuple[Any, Callable[[str], Any] | None]:
         return str, _PARSERS[option.name]
     if option.is_switch:
         return bool, None
-    if isinstance(option.default, str) or str in option.constraints:
-        return str, None
     numbers = {getattr(constraint, "type", constraint) for constraint in option.constraints}
+    if isinstance(option.default, str) or str in numbers:
+        return str, None
     if Integral in numbers and len(numbers - {None}) > 1:
         return float, number
     return (float if Real in numbers else int), None

@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from codt.estimators.base import BaseOptimalTree
+from codt.pictures.notebook import better
 from codt.search.proof import distance_in_words
 
 
 def report(model: BaseOptimalTree, cart: float | None, seconds: float) -> str:
     """Sum up a fitted estimator: its loss and CART's if there is one, and what is proven."""
     unit = model.tree_.objective.unit
+    metric = model.tree_.objective.metric
     if model.status_ == "optimal":
-        proof = "no tree of this depth has a lower objective"
+        proof = f"no tree of this depth has a {better(model)}"
     else:
         proof = f"stopped by {model.status_}, {distance_in_words(model.gap_)}"
     theirs = "-" if cart is None else f"{cart:.10g} {unit}, at the same depth, without penalties"
+    measured = () if metric is None else (f"{metric.title:20}{model.metric_:.10g}, at most {model.metric_bound_:.10g}",)
     return "\n".join(
         (
+            *measured,
             f"loss of this tree   {model.loss_:.10g} {unit}",
             f"loss of CART        {theirs}",
             f"objective           {model.objective_:.10g} (loss, and {model.penalty_:.6g} for every split)",

@@ -69,7 +69,11 @@ def tune(
     ] = 5,
     scoring: Annotated[
         str | None,
-        typer.Option(help="A score that scikit-learn knows; accuracy or R squared by default.", rich_help_panel=_GROUP),
+        typer.Option(
+            help="A score that scikit-learn knows. By default what suits the criterion: accuracy, R squared, or minus"
+            " the mean loss.",
+            rich_help_panel=_GROUP,
+        ),
     ] = None,
     rule: Annotated[
         Rule,

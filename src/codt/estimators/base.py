@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import is_classifier
 from sklearn.utils.validation import validate_data
 
 from codt.estimators.fitted import FittedTree, forget_fit
@@ -19,6 +20,7 @@ from codt.options.limits import count_threads, seconds_allowed
 from codt.options.options import ESTIMATOR_OPTIONS, SEARCH_OPTIONS, Task, check_options, constraints
 from codt.problem.problem import Importance, prepare_problem
 from codt.search.initial_tree import as_tree
+from codt.search.metric_search import MetricSearch
 from codt.search.progress import Progress, Watcher, live_line
 from codt.search.proof import KnownBound, gap_in_words
 from codt.search.search import Search
@@ -82,6 +84,10 @@ class BaseOptimalTree(FittedTree):
     ) -> tuple[ArrayLike, Importance]:
         """Return the targets as :class:`Search` takes them, and what the samples count."""
         return y, self._importance(sample_weight, sample_costs)
+
+    def _strata(self, y: Any) -> tuple[Any, bool]:
+        """Return what a splitter sees as the targets, and whether each fold is to have its share of every value."""
+        return y, is_classifier(self)
 
     def _complete(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
         """Keep what else is told about the training samples; called after :meth:`_fit`, wherever that is called."""
@@ -149,7 +155,7 @@ class BaseOptimalTree(FittedTree):
         if search is None:
             count_threads(self.n_jobs)  # refused before any work is done
             try:
-                search = Search(X, y, task=self._task, time_limit=time_left(), **importance.arguments(), **options)
+                search = self._begin(X, y, importance, {**options, "time_limit": time_left()})
             except TimeoutError:
                 return self._leaf(X, y, importance, "time-limit"), None
             except KeyboardInterrupt as error:
@@ -178,14 +184,22 @@ class BaseOptimalTree(FittedTree):
             search.raise_lower_bound(*known)
         return Outcome.of(search), interrupt
 
+    def _begin(
+        self, X: ArrayLike, y: ArrayLike, importance: Importance, options: dict[str, Any]
+    ) -> Search | MetricSearch:
+        """Return the search for the tree."""
+        if importance.metric is not None:
+            return MetricSearch(X, y, importance.metric, importance.sample_weight, **options)
+        return Search(X, y, task=self._task, **importance.arguments(), **options)
+
     def _leaf(self, X: ArrayLike, y: ArrayLike, importance: Importance, stopped_by: str) -> Outcome:
         table = read_table(X, self.categorical_features)
         problem = prepare_problem(self._task, table.samples, y, importance, kinds=table.kinds)
         return leaf_outcome(problem, stopped_by, self.complexity_cost)
 
-    def _continued(self, X: ArrayLike, y: ArrayLike, importance: Importance, options: dict[str, Any]) -> Search | None:
+    def _continued(self, X: ArrayLike, y: ArrayLike, importance: Importance, options: dict[str, Any]) -> Any:
         """Return the search of the last fit, if this fit is to continue it."""
-        search: Search | None
+        search: Search | MetricSearch | None
         seen: Any
         counted: Any
         used: Any
@@ -215,8 +229,10 @@ class BaseOptimalTree(FittedTree):
         return self
 
     def _summary(self) -> str:
+        metric = self.tree_.objective.metric
+        value = "" if metric is None else f"{metric.title} {1 - self.loss_:g}, "
         return (
-            f"[{type(self).__name__}] {self.status_}: objective {self.objective_:g},"
+            f"[{type(self).__name__}] {self.status_}: {value}objective {self.objective_:g},"
             f" lower bound {self.lower_bound_:g}, gap {gap_in_words(self.gap_)}, {self.n_expansions_} expansions,"
             f" {self.tree_.n_leaves} leaves"
         )

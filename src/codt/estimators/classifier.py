@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
@@ -11,9 +11,11 @@ from sklearn.utils._param_validation import StrOptions
 
 from codt.estimators.base import BaseOptimalTree
 from codt.estimators.documentation import document_proof
-from codt.estimators.fitted import FittedClasses
+from codt.estimators.fitted import FittedClasses, metric_of
+from codt.input_checks.numbers import shown
 from codt.options.counterparts import explains_parameters
 from codt.options.options import Option, Task, constraints, document_options, estimator_options
+from codt.problem.metrics import METRICS, Metric
 from codt.problem.objectives import criterion_option
 from codt.problem.problem import ClassWeight, Importance
 from codt.search.proof import warn_if_stopped
@@ -37,7 +39,30 @@ CLASS_OPTIONS = (
         "What a prediction costs: rows are true classes, columns predicted ones, in the order of ``classes_``; numbers"
         " of at least 0, multiplied by the weights. The tree then minimises the total cost. None: every error costs 1.",
     ),
+    Option(
+        "metric",
+        None,
+        (StrOptions(set(METRICS)), None),
+        '{"f1", "jaccard", "balanced_accuracy"} or None',
+        "What is maximised instead, over all training samples, by weight: the F1 score or the Jaccard index of the"
+        " second of two classes in the order of their labels, or the mean over all classes of the share that is found."
+        " The loss is one less the metric. Without class_weight, cost_matrix and another criterion; the first two are"
+        " ratios, which take no complexity_cost and no min_loss_decrease. None: the criterion is minimised.",
+    ),
 )
+
+# Averages of ratios over classes, which others offer as metrics.
+_AVERAGES = ("macro", "weighted", "micro", "samples")
+
+
+def _check_metric(metric: object) -> None:
+    """Refuse averages of ratios, and say why; other mistakes are found by the constraints."""
+    if isinstance(metric, str) and metric not in METRICS and any(word in metric.lower() for word in _AVERAGES):
+        names = ", ".join(map(repr, METRICS))
+        raise ValueError(
+            f"metric={metric!r}: expected one of {names}, or None. An average of ratios is no ratio of two sums, so"
+            " that the search could not prove that a tree has the highest."
+        )
 
 
 @explains_parameters
@@ -58,7 +83,7 @@ class OptimalTreeClassifier(ClassifierMixin, FittedClasses, BaseOptimalTree):
     loss_ : int or float
         The number of misclassified training samples; with weights or costs, their total weight or cost. With other
         criteria the sum over the training samples, by weight: of ``-log p`` for the share p of their class in their
-        leaf (``"log_loss"``), or of the Gini impurities of their leaves (``"gini"``).
+        leaf (``"log_loss"``), or of the Gini impurities of their leaves (``"gini"``). With a metric, one less that.
     penalty_ : float
         The absolute penalty for a branching node: ``complexity_cost`` times the number of samples (with weights,
         their total weight; with costs, the sum of every sample's largest cost).
@@ -91,6 +116,11 @@ class OptimalTreeClassifier(ClassifierMixin, FittedClasses, BaseOptimalTree):
     criterion: str = "misclassification"
     class_weight: ClassWeight = None
     cost_matrix: ArrayLike | None = None
+    metric: str | None = None
+
+    def _validate_params(self) -> None:
+        _check_metric(self.metric)
+        super()._validate_params()
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(
@@ -131,4 +161,31 @@ class OptimalTreeClassifier(ClassifierMixin, FittedClasses, BaseOptimalTree):
         return self
 
     def _importance(self, sample_weight: ArrayLike | None = None, sample_costs: ArrayLike | None = None) -> Importance:
+        if self.metric is not None:
+            metric = METRICS[self.metric]
+            self._refuse_beside(metric, sample_costs)
+            return Importance(sample_weight, metric=metric)
         return Importance(sample_weight, self.class_weight, self.cost_matrix, sample_costs, self.criterion)
+
+    def _targets(
+        self, y: ArrayLike, sample_weight: ArrayLike | None = None, sample_costs: ArrayLike | None = None
+    ) -> tuple[ArrayLike, Importance]:
+        importance = self._importance(sample_weight, sample_costs)
+        if hasattr(self, "tree_") and self.tree_.objective.metric is importance.metric is not None:
+            importance = replace(importance, value=metric_of(self.tree_))
+        return y, importance
+
+    def _refuse_beside(self, metric: Metric, sample_costs: ArrayLike | None) -> None:
+        """Refuse what would change the meaning of a metric."""
+        given = {"class_weight": self.class_weight, "cost_matrix": self.cost_matrix, "sample_costs": sample_costs}
+        for name, value in given.items():
+            if value is not None:
+                raise ValueError(f"{name} is given together with metric={metric.name!r}; expected one of the two.")
+        if self.criterion != "misclassification":
+            raise ValueError(f"criterion={self.criterion!r} with metric={metric.name!r}: expected one of the two.")
+        for name in ("complexity_cost", "min_loss_decrease"):
+            if metric.ratio and getattr(self, name) > 0:
+                raise ValueError(
+                    f"{name}={shown(getattr(self, name))} with metric={metric.name!r}: expected 0, because a ratio with"
+                    " penalties is no ratio of two sums. Use max_leaf_nodes for smaller trees."
+                )

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import math
+import warnings
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.metrics import balanced_accuracy_score, f1_score, jaccard_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from codt.estimators.presentation import PresentationMixin
 from codt.input_checks.arrays import Floats
+from codt.problem.metrics import errors_of, exactly
 from codt.table.reading import check_container
 from codt.tree.measures import decision_path, feature_importances
-from codt.tree.tree import Tree
+from codt.tree.tree import LEAF, Tree
 
 
 def forget_fit(estimator: BaseEstimator) -> None:
@@ -141,6 +146,68 @@ class FittedClasses(FittedTree):
         """The number of classes."""
         check_is_fitted(self)
         return len(self.classes_)
+
+    @property
+    def metric_(self) -> float:
+        """The metric of ``tree_`` on the training samples; only if it was fitted to one, as :attr:`metric_bound_`."""
+        return float(metric_of(self._tree_of_metric()))
+
+    @property
+    def metric_bound_(self) -> float:
+        """What is proven: no tree within the limits has a higher metric, less ``complexity_cost`` for every split."""
+        tree = self._tree_of_metric()
+        if self.status_ == "optimal":
+            return float(metric_of(tree) - Fraction(self.penalty_) * tree.n_splits)
+        bound = 1 - Fraction(self.lower_bound_)
+        rounded = float(bound)
+        return rounded if Fraction(rounded) >= bound else math.nextafter(rounded, 1.0)
+
+    def _tree_of_metric(self) -> Tree:
+        check_is_fitted(self)
+        if self.tree_.objective.metric is None:
+            raise AttributeError("the tree was fitted without a metric.")
+        return self.tree_
+
+    def metric_score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the metric that the tree was fitted to on some samples, as scikit-learn defines it.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples, with the columns that ``fit`` has seen.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            What every sample counts.
+
+        Returns
+        -------
+        score : float
+            The metric; 0 where it is not defined, because no sample of the positive class is there or predicted.
+        """
+        name = self._tree_of_metric().objective.criterion
+        if name == "balanced_accuracy":
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "y_pred contains classes not in y_true")
+                return float(balanced_accuracy_score(y, self.predict(X), sample_weight=sample_weight))
+        score = f1_score if name == "f1" else jaccard_score
+        given: dict[str, Any] = {"pos_label": self.classes_[1], "sample_weight": sample_weight, "zero_division": 0.0}
+        return float(score(y, self.predict(X), **given))
+
+
+def metric_of(tree: Tree) -> Fraction:
+    """Return the metric that a tree was fitted to, on the samples that it was fitted to.
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeClassifier
+    >>> metric_of(OptimalTreeClassifier(max_depth=1, metric="f1").fit([[1], [2], [3]], [0, 1, 0]).tree_)
+    Fraction(2, 3)
+    """
+    leaves = np.flatnonzero(tree.feature == LEAF)
+    errors = errors_of(tree.label[leaves].tolist(), [exactly(tree.value[leaf]) for leaf in leaves])
+    assert tree.objective.metric is not None
+    return tree.objective.metric.of(errors, exactly(tree.value[0]))
 
 
 class FittedNumbers(FittedTree):

@@ -8,6 +8,7 @@ import numpy as np
 
 from codt.input_checks.arrays import Floats
 from codt.problem.problem import Problem, prepare_problem  # noqa: F401 - the second for the example below
+from codt.search.metric_search import MetricSearch
 from codt.search.proof import settle
 from codt.search.search import Search, absolute_penalty
 from codt.tree.tree import LEAF, Tree
@@ -34,7 +35,7 @@ class Outcome:
     problem: Problem
 
     @classmethod
-    def of(cls, search: Search) -> Outcome:
+    def of(cls, search: Search | MetricSearch) -> Outcome:
         """Read a search that has stopped."""
         tree = search.incumbent
         # The objective is that of the tree itself; the search's own sum may differ from it by rounding.

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from codt.estimators.base import BaseOptimalTree
 from codt.estimators.documentation import document_proof
+from codt.estimators.fitted import FittedTree
 from codt.input_checks.arrays import Floats, check_rewards, check_sample_array
 from codt.options.counterparts import explains_parameters
 from codt.options.options import ESTIMATOR_OPTIONS, Task, document_options
@@ -21,11 +22,70 @@ from codt.problem.sums import exact_sum, weighted
 from codt.search.proof import warn_if_stopped
 
 
+class FittedPolicy(FittedTree):
+    """A tree that chooses actions."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = tags.target_tags.two_d_labels = True
+        return tags
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the action for each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        """
+        leaves = self.apply(X)
+        chosen: NDArray[Any] = self.classes_[self.tree_.label[leaves]]
+        return chosen
+
+    def value(self, X: ArrayLike, rewards: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the value of the policy: the mean reward, by weight, of the actions that it chooses.
+
+        For samples that it was fitted to, the value is too good to be true; take others, or cross-validation.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        rewards : array-like of shape (n_samples, n_actions)
+            What each action would bring for each of them.
+        sample_weight : array-like of shape (n_samples,), optional
+            What every sample counts.
+        """
+        check_is_fitted(self)
+        _check_order(rewards, self.classes_)
+        brought = check_rewards(rewards, len(self.classes_))
+        leaves = self.apply(X)
+        if len(brought) != len(leaves):
+            raise ValueError(f"rewards has {len(brought)} rows; expected {len(leaves)}, one for every sample.")
+        chosen: Floats = brought[np.arange(len(leaves)), self.tree_.label[leaves]]
+        if sample_weight is None:
+            return exact_sum(chosen) / len(chosen)
+        weights = check_sample_array(sample_weight, "sample_weight", (len(leaves),))
+        if not weights.any():
+            raise ValueError("sample_weight is zero for all samples; expected at least one weight above 0.")
+        return exact_sum(weighted(chosen, weights)) / exact_sum(weights)
+
+    def score(self, X: ArrayLike, rewards: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return :meth:`value`, for scikit-learn's cross-validation.
+
+        Parameters
+        ----------
+        X, rewards, sample_weight
+            As for :meth:`value`.
+        """
+        return self.value(X, rewards, sample_weight)
+
+
 @explains_parameters
 @document_options(*ESTIMATOR_OPTIONS)
 @document_proof
 @dataclass(kw_only=True, eq=False, repr=False)
-class OptimalPolicyTree(BaseOptimalTree):
+class OptimalPolicyTree(FittedPolicy, BaseOptimalTree):
     """A tree that chooses an action for every sample, with provably the highest total reward at its depth.
 
     What is minimised is the regret: the reward of the best action for each sample less that of the action chosen.
@@ -131,61 +191,6 @@ class OptimalPolicyTree(BaseOptimalTree):
 
     def _importance(self, sample_weight: ArrayLike | None = None, sample_costs: ArrayLike | None = None) -> Importance:
         return Importance(sample_weight, sample_costs=sample_costs, criterion="regret", classes=self.classes_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = tags.target_tags.two_d_labels = True
-        return tags
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the action for each sample.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
-        """
-        leaves = self.apply(X)
-        chosen: NDArray[Any] = self.classes_[self.tree_.label[leaves]]
-        return chosen
-
-    def value(self, X: ArrayLike, rewards: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the value of the policy: the mean reward, by weight, of the actions that it chooses.
-
-        For samples that it was fitted to, the value is too good to be true; take others, or cross-validation.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
-        rewards : array-like of shape (n_samples, n_actions)
-            What each action would bring for each of them.
-        sample_weight : array-like of shape (n_samples,), optional
-            What every sample counts.
-        """
-        check_is_fitted(self)
-        _check_order(rewards, self.classes_)
-        brought = check_rewards(rewards, len(self.classes_))
-        leaves = self.apply(X)
-        if len(brought) != len(leaves):
-            raise ValueError(f"rewards has {len(brought)} rows; expected {len(leaves)}, one for every sample.")
-        chosen: Floats = brought[np.arange(len(leaves)), self.tree_.label[leaves]]
-        if sample_weight is None:
-            return exact_sum(chosen) / len(chosen)
-        weights = check_sample_array(sample_weight, "sample_weight", (len(leaves),))
-        if not weights.any():
-            raise ValueError("sample_weight is zero for all samples; expected at least one weight above 0.")
-        return exact_sum(weighted(chosen, weights)) / exact_sum(weights)
-
-    def score(self, X: ArrayLike, rewards: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return :meth:`value`, for scikit-learn's cross-validation.
-
-        Parameters
-        ----------
-        X, rewards, sample_weight
-            As for :meth:`value`.
-        """
-        return self.value(X, rewards, sample_weight)
 
 
 def _check_order(rewards: Any, actions: NDArray[Any]) -> None:

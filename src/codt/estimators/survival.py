@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from codt.estimators.base import BaseOptimalTree
 from codt.estimators.documentation import document_proof
-from codt.estimators.fitted import forget_fit
+from codt.estimators.fitted import FittedTree, forget_fit
 from codt.input_checks.arrays import Floats, check_sample_array
 from codt.options.counterparts import explains_parameters
 from codt.options.options import ESTIMATOR_OPTIONS, Task, document_options
@@ -22,11 +22,80 @@ from codt.survival.curves import Curve, kaplan_meier, nelson_aalen
 from codt.survival.targets import concordance, events_and_times, numbers
 
 
+class FittedSurvival(FittedTree):
+    """A tree that predicts risks, and when events happen."""
+
+    unique_times_: Floats
+
+    def predict(self, X: ArrayLike) -> Floats:
+        """Return the risk of each sample: the hazard of its leaf as a multiple of the baseline's.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        """
+        leaves = self.apply(X)
+        risks: Floats = self.tree_.value[leaves, 0]
+        return risks
+
+    def predict_survival_function(self, X: ArrayLike, times: ArrayLike | None = None) -> Floats:
+        """Return the probability to survive some times: the Kaplan-Meier curve of the leaf of each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        times : array-like of shape (n_times,), optional
+            The times; by default ``unique_times_``.
+        """
+        return self._curves("survival_curves_", X, times)
+
+    def predict_cumulative_hazard_function(self, X: ArrayLike, times: ArrayLike | None = None) -> Floats:
+        """Return the cumulative hazard at some times: the Nelson-Aalen curve of the leaf of each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        times : array-like of shape (n_times,), optional
+            The times; by default ``unique_times_``.
+        """
+        return self._curves("hazard_curves_", X, times)
+
+    def _curves(self, name: str, X: ArrayLike, times: ArrayLike | None) -> Floats:
+        leaves = self.apply(X)
+        wanted = self.unique_times_
+        if times is not None:
+            wanted = numbers(times, f"times={times!r}: expected a list of finite numbers.")
+            if not np.isfinite(wanted).all():
+                raise ValueError(f"times holds {wanted[~np.isfinite(wanted)][0]}; expected finite numbers.")
+        rows = {leaf: curve.at(wanted) for leaf, curve in getattr(self, name).items()}
+        return np.array([rows[int(leaf)] for leaf in leaves]).reshape(len(leaves), len(wanted))
+
+    def score(self, X: ArrayLike, y: Any) -> float:
+        """Return the concordance index: the share of comparable pairs in which who has the event first has more risk.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        y : structured array or data frame
+            As for :meth:`fit`.
+        """
+        check_is_fitted(self)
+        event, time = events_and_times(y)
+        risk = self.predict(X)
+        if len(time) != len(risk):
+            raise ValueError(f"y has {len(time)} entries; expected {len(risk)}, one for every sample.")
+        return concordance(event, time, risk)
+
+
 @explains_parameters
 @document_options(*ESTIMATOR_OPTIONS)
 @document_proof
 @dataclass(kw_only=True, eq=False, repr=False)
-class OptimalSurvivalTree(BaseOptimalTree):
+class OptimalSurvivalTree(FittedSurvival, BaseOptimalTree):
     """A survival tree with provably the lowest deviance of the full likelihood at its depth.
 
     Every leaf has a hazard that is a multiple of a common baseline, the Nelson-Aalen estimate for all samples. The
@@ -121,6 +190,9 @@ class OptimalSurvivalTree(BaseOptimalTree):
         fitted = getattr(self, "baseline_", None)
         return _as_rates(event, time, weights, fitted or nelson_aalen(event, time, weights))
 
+    def _strata(self, y: Any) -> tuple[Any, bool]:
+        return events_and_times(y)[0], True
+
     def _complete(self, X: ArrayLike, y: Any, sample_weight: ArrayLike | None) -> None:
         event, time = events_and_times(y)
         weights = _weights(sample_weight, len(time))
@@ -133,69 +205,6 @@ class OptimalSurvivalTree(BaseOptimalTree):
 
     def _importance(self, sample_weight: ArrayLike | None = None, sample_costs: ArrayLike | None = None) -> Importance:
         return Importance(sample_weight, sample_costs=sample_costs, criterion="survival")
-
-    def predict(self, X: ArrayLike) -> Floats:
-        """Return the risk of each sample: the hazard of its leaf as a multiple of the baseline's.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
-        """
-        leaves = self.apply(X)
-        risks: Floats = self.tree_.value[leaves, 0]
-        return risks
-
-    def predict_survival_function(self, X: ArrayLike, times: ArrayLike | None = None) -> Floats:
-        """Return the probability to survive some times: the Kaplan-Meier curve of the leaf of each sample.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
-        times : array-like of shape (n_times,), optional
-            The times; by default ``unique_times_``.
-        """
-        return self._curves("survival_curves_", X, times)
-
-    def predict_cumulative_hazard_function(self, X: ArrayLike, times: ArrayLike | None = None) -> Floats:
-        """Return the cumulative hazard at some times: the Nelson-Aalen curve of the leaf of each sample.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
-        times : array-like of shape (n_times,), optional
-            The times; by default ``unique_times_``.
-        """
-        return self._curves("hazard_curves_", X, times)
-
-    def _curves(self, name: str, X: ArrayLike, times: ArrayLike | None) -> Floats:
-        leaves = self.apply(X)
-        wanted = self.unique_times_
-        if times is not None:
-            wanted = numbers(times, f"times={times!r}: expected a list of finite numbers.")
-            if not np.isfinite(wanted).all():
-                raise ValueError(f"times holds {wanted[~np.isfinite(wanted)][0]}; expected finite numbers.")
-        rows = {leaf: curve.at(wanted) for leaf, curve in getattr(self, name).items()}
-        return np.array([rows[int(leaf)] for leaf in leaves]).reshape(len(leaves), len(wanted))
-
-    def score(self, X: ArrayLike, y: Any) -> float:
-        """Return the concordance index: the share of comparable pairs in which who has the event first has more risk.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
-        y : structured array or data frame
-            As for :meth:`fit`.
-        """
-        check_is_fitted(self)
-        event, time = events_and_times(y)
-        risk = self.predict(X)
-        if len(time) != len(risk):
-            raise ValueError(f"y has {len(time)} entries; expected {len(risk)}, one for every sample.")
-        return concordance(event, time, risk)
 
 
 def _as_rates(event: NDArray[np.bool_], time: Floats, weights: Floats, baseline: Curve) -> tuple[ArrayLike, Importance]:

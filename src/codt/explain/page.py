@@ -21,7 +21,7 @@ from codt.explain.summaries import Codes, chosen_rows, short, shortened, thinned
 from codt.input_checks.names import printable
 from codt.input_checks.numbers import check_decimals
 from codt.pictures.layout import spread_words
-from codt.pictures.notebook import facts
+from codt.pictures.notebook import better, facts
 from codt.problem.problem import Problem
 from codt.search.proof import distance_in_words
 from codt.tree.tree import LEAF, Tree
@@ -175,7 +175,9 @@ def _loss(problem: Problem, loss: float) -> str:
 
 def _claim(model: Any) -> str:
     if model.status_ == "optimal":
-        return f"Proven optimal: within its limits, no tree of depth {model.max_depth} has a lower objective."
+        metric = model.tree_.objective.metric
+        value = "" if metric is None else f"{metric.title} {model.metric_:.4g}. ".capitalize()
+        return f"{value}Proven optimal: within its limits, no tree of depth {model.max_depth} has a {better(model)}."
     if model.status_ == "imported":
         return "Imported: nothing is proven about this tree."
     return f"The search was stopped ({model.status_}): {distance_in_words(model.gap_)}."

@@ -51,7 +51,8 @@ class Subject:
         """Return the loss of the samples under the tree."""
         if problem.objective.shares:
             return problem.loss_of(problem.objective.predictions(self.tree)[self.tree.apply(problem.samples)])
-        return problem.loss_of(self.predicted(problem))
+        predicted = self.predicted(problem)
+        return problem.charged_by(predicted).loss_of(predicted)
 
 
 @dataclass(frozen=True)

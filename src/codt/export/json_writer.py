@@ -100,11 +100,11 @@ def _classes(classes: NDArray[Any]) -> dict[str, Any]:
 def _parameters(given: dict[str, Any]) -> dict[str, Any]:
     """Return the parameters that are data.
 
-    Parameters of objectives that have their default are left out, so that versions without them can read the file.
+    A metric and parameters of objectives that have their default are left out: versions without them can read the file.
     """
     kept: dict[str, Any] = {}
     for name, value in given.items():
-        if name in PARAMETERS and value == PARAMETERS[name].default:
+        if (name in PARAMETERS and value == PARAMETERS[name].default) or (name == "metric" and value is None):
             continue
         plain = _plain(value)
         if name == "cost_matrix" and value is not None:

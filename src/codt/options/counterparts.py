@@ -40,7 +40,11 @@ COUNTERPARTS = {
         " variance of y).",
     ),
     "max_features": Counterpart("", "Every feature is considered at every split; leave out columns before fitting."),
-    "monotonic_cst": Counterpart("", "Only trees without monotonic constraints are searched."),
+    "monotonic_cst": Counterpart(
+        "",
+        "Only trees without monotonic constraints are searched: with them, the best subtree of one side of a split"
+        " depends on the other.",
+    ),
 }
 
 

@@ -22,6 +22,9 @@ def facts(model: Any) -> list[tuple[str, str]]:
     [('status', 'optimal'), ('loss', '0 misclassified')]
     """
     rows = [("status", str(model.status_)), ("loss", f"{model.loss_:.6g} {model.tree_.objective.unit}")]
+    if model.tree_.objective.metric is not None:
+        bound = f", at most {model.metric_bound_:.6g}" if model.status_ != "optimal" else ""
+        rows.append((model.tree_.objective.metric.title, f"{model.metric_:.6g}{bound}"))
     if model.penalty_:
         rows.append(("objective", f"{model.objective_:.6g} with {model.penalty_:.4g} for every split"))
     rows += [("lower bound", f"{model.lower_bound_:.6g}"), ("gap", gap_in_words(model.gap_))]
@@ -31,6 +34,19 @@ def facts(model: Any) -> list[tuple[str, str]]:
     if len(model.trace_):
         rows.append(("time", f"{model.trace_[-1, 0]:.3g} s"))
     return rows
+
+
+def better(model: Any) -> str:
+    """Return what no other tree has if that of a model is optimal.
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeClassifier
+    >>> better(OptimalTreeClassifier(max_depth=1, metric="f1").fit([[1], [2]], ["a", "b"]))
+    'higher F1'
+    """
+    metric = model.tree_.objective.metric
+    return "lower objective" if metric is None or model.penalty_ else f"higher {metric.title}"
 
 
 def facts_list(model: Any) -> str:

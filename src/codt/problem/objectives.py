@@ -19,6 +19,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from codt.input_checks.numbers import as_float
 from codt.options.options import Option, Task, check_options, constraints, refuse_booleans
+from codt.problem.metrics import Metric
 from codt.problem.sums import Fit, Floats
 
 #: How samples count: all the same; by weights, or with several targets each; by the cost of every prediction.
@@ -50,6 +51,7 @@ class TreeArrays(Protocol):
     """The arrays of a :class:`codt.Tree` from which its objective can be guessed."""
 
     task: Task
+    left: NDArray[np.int32]
     n_samples: NDArray[np.int64]
     weight: Floats
     loss: Floats
@@ -132,6 +134,8 @@ class Objective:
         Returns whether the losses of a tree can be losses of this objective.
     parameters : dict
         The values of its parameters by name, in the order in which the core takes them; set by its :class:`Family`.
+    metric : Metric or None
+        The metric that the loss of a tree falls short of one by; it is then no criterion.
 
     Examples
     --------
@@ -164,6 +168,7 @@ class Objective:
     sklearn: Mapping[str, float] = field(default_factory=dict)
     fits: Callable[[TreeArrays], bool] = lambda _: True
     parameters: Mapping[str, float] = field(default_factory=dict)
+    metric: Metric | None = None
 
     def bound(self, values: Mapping[str, Any]) -> Objective:
         """Return this objective with these values of its parameters; other values are ignored."""

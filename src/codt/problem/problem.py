@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple
@@ -16,6 +17,7 @@ from codt.input_checks.arrays import Floats, check_labels, check_sample_array, c
 from codt.input_checks.numbers import as_float, shown
 from codt.input_checks.precision import refuse_moved_targets
 from codt.options.options import Task
+from codt.problem.metrics import Metric, exactly
 from codt.problem.objectives import CRITERIA, OBJECTIVES, Form, Leaf, Objective, Samples, find_objective
 from codt.problem.sums import class_sums, exact_sum
 from codt.table.kinds import Kind
@@ -52,6 +54,10 @@ class Importance:
         The parameters of objectives that are given, whether or not the criterion has them.
     classes : ndarray, optional
         All labels, in the order of the costs; the targets may hold fewer.
+    metric : Metric, optional
+        What is maximised, instead of weights of classes, costs and a criterion.
+    value : Fraction, optional
+        The value of the metric at which errors are charged; by default that of the best single leaf.
     """
 
     sample_weight: ArrayLike | None = None
@@ -61,14 +67,17 @@ class Importance:
     criterion: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     classes: NDArray[Any] | None = None
+    metric: Metric | None = None
+    value: Fraction | None = None
 
     def same_as(self, other: Importance) -> bool:
         """Return whether the samples count the same."""
         return all(_same(value, getattr(other, name)) for name, value in vars(self).items())
 
     def arguments(self) -> dict[str, Any]:
-        """Return the keyword arguments of :class:`codt.Search` for it."""
-        return {name: value for name, value in vars(self).items() if name != "parameters"} | dict(self.parameters)
+        """Return the keyword arguments of :class:`codt.Search` for it, which takes no metric."""
+        others = ("parameters", "metric", "value")
+        return {name: value for name, value in vars(self).items() if name not in others} | dict(self.parameters)
 
 
 class LeafLimits(NamedTuple):
@@ -108,6 +117,8 @@ class Problem:
         The parameters of objectives that are given, whether or not the criterion has them.
     kinds : tuple or None
         What every feature holds; None if all are numbers.
+    metric : Metric or None
+        What is maximised; the costs are what errors are charged at some value of it.
     """
 
     task: Task
@@ -120,6 +131,7 @@ class Problem:
     counted: NDArray[np.bool_] | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     kinds: tuple[Kind, ...] | None = None
+    metric: Metric | None = None
 
     @property
     def form(self) -> Form:
@@ -131,7 +143,8 @@ class Problem:
     @cached_property
     def objective(self) -> Objective:
         """What is minimised."""
-        return find_objective(self.task, self.criterion, self.form, self.parameters)
+        criterion = self.criterion if self.metric is None else self.metric.name
+        return find_objective(self.task, criterion, self.form, self.parameters)
 
     @property
     def weight(self) -> float:
@@ -194,6 +207,29 @@ class Problem:
         """
         return exact_sum(self.objective.losses(self.held(rows), predicted))
 
+    @cached_property
+    def totals(self) -> list[Fraction]:
+        """The weight of every class."""
+        return exactly(class_sums(self.targets, self.weights, len(self.classes)))
+
+    def charged_by(self, predicted: ArrayLike) -> Problem:
+        """Return the problem in which :meth:`loss_of` is one less the metric of these predictions, one for each sample.
+
+        Without a metric, and with one that is a sum, that is this problem.
+        """
+        if self.metric is None or not self.metric.ratio:
+            return self
+        wrong = self.targets != np.asarray(predicted)
+        weights = None if self.weights is None else self.weights[wrong]
+        errors = exactly(class_sums(self.targets[wrong], weights, len(self.classes)))
+        return self.charged_at(self.metric.of(errors, self.totals))
+
+    def charged_at(self, value: Fraction) -> Problem:
+        """Return the problem in which errors are charged as at a value of the metric."""
+        assert self.metric is not None
+        costs = _charged(self.metric, value, self.totals)[self.targets.astype(np.intp)]
+        return replace(self, costs=costs if self.weights is None else costs * self.weights[:, np.newaxis])
+
 
 def prepare_problem(
     task: Task,
@@ -240,6 +276,8 @@ def prepare_problem(
                 raise ValueError(f"{name} is for classification; expected None in regression.")
     _check_criterion(task, importance.criterion, targets)
     weights = _weights(importance, targets, classes, len(X))
+    if importance.metric is not None:
+        importance = _with_charges(importance, targets, classes, weights)
     costs = _costs(importance, targets, classes, weights)
     counted = None if weights is None or weights.all() else weights > 0
     given = targets
@@ -253,7 +291,7 @@ def prepare_problem(
         _check_weights(_weight_names(importance), weights)
     if costs is not None:
         _check_costs(importance, costs)
-    what = (importance.criterion, counted, importance.parameters, kinds)
+    what = (importance.criterion, counted, importance.parameters, kinds, importance.metric)
     problem = Problem(task, X, targets, classes, weights, costs, *what)
     if problem.objective.shares and weights is not None:
         _check_ratio(_weight_names(importance), weights)
@@ -293,7 +331,7 @@ def _check_numbers(problem: Problem) -> None:
 
 def _check_criterion(task: Task, criterion: str | None, targets: Floats) -> None:
     known = CRITERIA[task]
-    names = [row.criterion for row in OBJECTIVES.values() if row.task == task]
+    names = [row.criterion for row in OBJECTIVES.values() if row.task == task and row.metric is None]
     if criterion is not None and criterion not in names:  # a list: the criterion may be anything, even unhashable
         raise ValueError(f"criterion={criterion!r}: expected {' or '.join(map(repr, known))} in {task}.")
     if targets.ndim > 1 and not find_objective(task, criterion, "weighted").several_targets:
@@ -441,6 +479,33 @@ def _costs(importance: Importance, targets: Floats, classes: NDArray[Any], weigh
     if weights is None:
         return costs
     return _product(f"{_cost_name(importance)} times {_weight_names(importance)}", costs, weights[:, np.newaxis])
+
+
+def _with_charges(importance: Importance, targets: Floats, classes: NDArray[Any], weights: Floats | None) -> Importance:
+    """Add the costs that a metric charges for errors; refuse what the metric is not defined for."""
+    metric = importance.metric
+    assert metric is not None
+    if len(classes) < 2 or (metric.ratio and len(classes) > 2):
+        wanted = "two; 'balanced_accuracy' takes more" if metric.ratio else "two or more"
+        raise ValueError(f"metric={metric.name!r}: y holds {len(classes)} class(es); expected {wanted}.")
+    if weights is not None:
+        _check_weights("sample_weight", weights[weights > 0])
+        _check_ratio("sample_weight", weights[weights > 0])
+    totals = exactly(class_sums(targets, weights, len(classes)))
+    if metric.ratio and not totals[1]:
+        raise ValueError(
+            f"metric={metric.name!r}: no sample of the positive class, {classes.tolist()[1]!r}, counts; expected at"
+            " least one, since the metric is not defined otherwise."
+        )
+    value = metric.of_leaf(totals) if importance.value is None else importance.value
+    return replace(importance, cost_matrix=_charged(metric, value, totals))
+
+
+def _charged(metric: Metric, value: Fraction, totals: list[Fraction]) -> Floats:
+    """Return the cost of every prediction for every true class at a value of a metric."""
+    charges = np.array([float(charge) for charge in metric.charges(value, totals)])
+    matrix: Floats = charges[:, np.newaxis] * (1 - np.eye(len(charges)))
+    return matrix
 
 
 def _ceil(number: float) -> int:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval
 
 from codt.options.options import Option
+from codt.problem.metrics import METRICS, Metric, errors_of, exactly
 from codt.problem.objectives import Family, Leaf, Objective, Samples, Spread, TreeArrays, number_leaf, register
 from codt.problem.sums import (
     Fit,
@@ -211,6 +212,34 @@ def _total_weight(samples: Samples) -> float:
     return float(len(samples.targets)) if samples.weights is None else exact_sum(samples.weights)
 
 
+def _metric_row(metric: Metric) -> Objective:
+    """Return the row of a metric: what is minimised is by how much it falls short of one."""
+
+    def fits(tree: TreeArrays) -> bool:
+        leaves = np.flatnonzero(tree.left < 0)
+        held, totals = [exactly(tree.value[leaf]) for leaf in leaves], exactly(tree.value[0])
+        if metric.ratio and (len(totals) != 2 or not totals[1]):
+            return False
+        value = metric.of(errors_of(tree.label[leaves].tolist(), held), totals)
+        return bool(abs(float(tree.loss[leaves].sum()) - float(1 - value)) <= 1e-9)
+
+    return Objective(
+        name=metric.name.replace("_", "-"),
+        task="classification",
+        criterion=metric.name,
+        core={"costly": "cost-sensitive"},
+        unit=f"= 1 - {metric.title}",
+        axis=f"1 - {metric.title}",
+        leaf=_cheapest_class,
+        losses=_costs,
+        predicts="class that is charged least",
+        scale=(lambda _: 1.0) if not metric.ratio else _largest_costs,
+        sklearn=_GINI,
+        fits=fits,
+        metric=metric,
+    )
+
+
 def _largest_costs(samples: Samples) -> float:
     assert samples.costs is not None
     return exact_sum(samples.costs.max(axis=1))
@@ -231,7 +260,7 @@ def _counts_samples(tree: TreeArrays) -> bool:
 _GINI = {"gini": 1.0}
 _POISSON = {"poisson": 0.5}  # scikit-learn leaves out the factor 2
 
-for _row in (
+_ROWS: tuple[Objective | Family, ...] = (
     Objective(
         name="misclassification",
         task="classification",
@@ -315,6 +344,7 @@ for _row in (
         scale=_largest_costs,
         sklearn=_GINI,
     ),
+    *map(_metric_row, METRICS.values()),
     Objective(
         name="squared-error",
         task="regression",
@@ -362,5 +392,7 @@ for _row in (
         spread=None,
         own="survival",
     ),
-):
+)
+
+for _row in _ROWS:
     register(_row)

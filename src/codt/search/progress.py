@@ -12,6 +12,7 @@ from codt.search.proof import gap_in_words, relative_gap
 from codt.tree.tree import Tree
 
 if TYPE_CHECKING:
+    from codt.search.metric_search import MetricSearch
     from codt.search.search import Search
 
 # Seconds between regular calls.
@@ -45,7 +46,7 @@ class Progress:
     gap: float
     memory: int
     improved: bool
-    _search: Search = field(repr=False, compare=False)
+    _search: Search | MetricSearch = field(repr=False, compare=False)
 
     @property
     def incumbent(self) -> Tree:
@@ -57,7 +58,10 @@ class Watcher:
     """Turns the core's regular polls into calls of the user's function and of the live line."""
 
     def __init__(
-        self, search: Search, callback: Callable[[Progress], object] | None, show: Callable[[Progress], object] | None
+        self,
+        search: Search | MetricSearch,
+        callback: Callable[[Progress], object] | None,
+        show: Callable[[Progress], object] | None,
     ) -> None:
         self._search = search
         self._callback = callback
@@ -81,7 +85,7 @@ class Watcher:
         if self._callback is None:
             return False
         stop = False
-        for seconds, expansions, lower, upper in self._search._core.trace(self._seen):
+        for seconds, expansions, lower, upper in self._search.trace_from(self._seen):
             self._seen += 1
             if upper < self._best:
                 self._best = upper

@@ -422,6 +422,16 @@ class Search:
         """One row for every change of a bound: seconds, expansions, lower bound, upper bound."""
         return self._core.trace()
 
+    def trace_from(self, first: int) -> Floats:
+        """Return the rows of :attr:`trace` from this one on.
+
+        Parameters
+        ----------
+        first : int
+            How many rows to leave out.
+        """
+        return self._core.trace(first)
+
     @property
     def stats(self) -> dict[str, int]:
         """Counters of the work done, bytes held, and how often memory became short and was sufficient again."""

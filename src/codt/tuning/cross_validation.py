@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
-from inspect import signature
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,7 +12,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context, is_classifier
-from sklearn.metrics import check_scoring, get_scorer_names
+from sklearn.metrics import get_scorer_names
 from sklearn.model_selection import check_cv
 from sklearn.utils import indexable
 from sklearn.utils._indexing import _safe_indexing
@@ -23,25 +22,25 @@ from sklearn.utils.validation import check_is_fitted
 from codt.estimators.base import BaseOptimalTree
 from codt.estimators.classifier import OptimalTreeClassifier
 from codt.estimators.fitted import FittedClasses, FittedNumbers, FittedTree, forget_fit
+from codt.estimators.policy import FittedPolicy, OptimalPolicyTree
 from codt.estimators.regressor import OptimalTreeRegressor
+from codt.estimators.survival import FittedSurvival, OptimalSurvivalTree
 from codt.input_checks.arrays import Floats, label_array
 from codt.input_checks.numbers import shown
 from codt.options.limits import count_threads, seconds_allowed
 from codt.options.options import check_options
-from codt.tree.tree import Tree
 from codt.tuning.notebook import tuned_html
 from codt.tuning.path import PathPoint, PathSolver, check_depths
+from codt.tuning.scoring import Score
 from codt.tuning.supervision import Supervisor, supervised
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-Setting = tuple[int, float]
-
 
 @dataclass(eq=False, repr=False)
 class BaseOptimalTreeCV(FittedTree):
-    """What the two estimators have in common."""
+    """What all estimators that choose have in common."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
@@ -55,6 +54,8 @@ class BaseOptimalTreeCV(FittedTree):
         "verbose": ["verbose", StrOptions({"auto"})],
     }
     _tree: ClassVar[type[BaseOptimalTree]]
+    #: In words, the score that is taken if none is given.
+    _score_words: ClassVar[str]
 
     estimator: BaseOptimalTree | None = None
     _: KW_ONLY
@@ -88,7 +89,7 @@ class BaseOptimalTreeCV(FittedTree):
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             The samples, as in :meth:`codt.OptimalTreeClassifier.fit`.
         y : array-like of shape (n_samples,)
-            Their labels (numbers or strings), or the numbers to predict.
+            Their labels (numbers or strings), or the numbers to predict; whatever ``estimator.fit`` takes.
         sample_weight : array-like of shape (n_samples,), optional
             What every sample counts, in the trees and in the scores; a function given as ``scoring`` gets no weights.
         groups : array-like of shape (n_samples,), optional
@@ -131,7 +132,8 @@ class BaseOptimalTreeCV(FittedTree):
             y = labels  # scikit-learn's scores do not accept whole numbers as objects
         X, y, groups, sample_weight = indexable(X, y, groups, sample_weight)
         try:
-            folds = list(check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y, groups))
+            strata, divided = estimator._strata(y)
+            folds = list(check_cv(self.cv, strata, classifier=divided).split(X, strata, groups))
         except (ValueError, TypeError) as error:
             raise ValueError(f"cv={shown(self.cv)}: {error}") from error
         if not folds:
@@ -193,7 +195,7 @@ _PARAMETERS = """estimator : {tree}, optional
     cv : int, splitter or iterable, optional
         How to split the data: a number of folds, a scikit-learn splitter or pairs of indices; five folds if not given.
     scoring : str or callable, optional
-        A name or a function as in scikit-learn, the higher the better; {score} if not given.
+        A name or a function as in scikit-learn, the higher the better. If not given, {score}.
     rule : {{"best", "one-standard-error"}}, default="best"
         Which setting to take: the one with the highest mean score, or the one with the fewest leaves among those
         whose mean score is within one standard error of the highest. Ties go to fewer leaves, then to the smaller
@@ -237,10 +239,9 @@ _PARAMETERS = """estimator : {tree}, optional
 
 
 def _document(cls: Any) -> Any:
-    """Write the parameters and attributes that the two estimators share into a class's documentation."""
+    """Write the parameters and attributes that the estimators share into a class's documentation."""
     if cls.__doc__:
-        score = "accuracy" if issubclass(cls, ClassifierMixin) else "R squared"
-        text = _PARAMETERS.format(tree=cls._tree.__name__, score=score)
+        text = _PARAMETERS.format(tree=cls._tree.__name__, score=cls._score_words)
         cls.__doc__ = cls.__doc__.replace("{parameters}", text)
     return cls
 
@@ -269,6 +270,11 @@ class OptimalTreeClassifierCV(ClassifierMixin, FittedClasses, BaseOptimalTreeCV)
     """
 
     _tree: ClassVar[type[BaseOptimalTree]] = OptimalTreeClassifier
+    _score_words: ClassVar[str] = (
+        'the metric, if one is chosen, or what suits the criterion: accuracy for ``"misclassification"``,\n'
+        '        otherwise minus the mean log-loss (``"log_loss"``; shares below 2e-16 count as that) or minus the\n'
+        '        mean Brier score (``"gini"``)'
+    )
 
 
 @_document
@@ -293,32 +299,70 @@ class OptimalTreeRegressorCV(RegressorMixin, FittedNumbers, BaseOptimalTreeCV):
     """
 
     _tree: ClassVar[type[BaseOptimalTree]] = OptimalTreeRegressor
+    _score_words: ClassVar[str] = (
+        'what suits the criterion: R squared for ``"squared_error"``, otherwise minus the mean absolute\n'
+        "        error, pinball loss or deviance (a prediction of 0 counts as 2e-16 times the mean of all)"
+    )
+
+
+@_document
+class OptimalPolicyTreeCV(FittedPolicy, BaseOptimalTreeCV):
+    """An optimal policy tree whose depth and complexity cost are chosen by cross-validation.
+
+    ``best_score_`` is the mean value of the policies on rewards that they were not fitted to: close to an honest value
+    of the chosen one, but for having chosen it.
+
+    Parameters
+    ----------
+    {parameters}
+    classes_ : ndarray
+        The actions, in the order of the columns of the rewards; the names of the columns of a data frame.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 2))
+    >>> rewards = np.column_stack([np.zeros(200), np.sign(X[:, 0])]) + rng.normal(size=(200, 2))
+    >>> model = OptimalPolicyTreeCV(max_depths=[1, 2]).fit(X, rewards)
+    >>> model.best_params_["max_depth"], model.best_score_ < model.value(X, rewards)
+    (1, True)
+    """
+
+    _tree: ClassVar[type[BaseOptimalTree]] = OptimalPolicyTree
+    _score_words: ClassVar[str] = "the value of the policy: the mean reward of the actions that it chooses"
+
+
+@_document
+class OptimalSurvivalTreeCV(FittedSurvival, BaseOptimalTreeCV):
+    """An optimal survival tree whose depth and complexity cost are chosen by cross-validation.
+
+    A number of folds divides events and censored samples evenly.
+
+    Parameters
+    ----------
+    {parameters}
+    unique_times_, baseline_, survival_curves_, hazard_curves_
+        Those of ``best_estimator_``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 2))
+    >>> y = np.array([(True, time) for time in rng.exponential(np.exp(np.sign(X[:, 0])))], dtype="?,f8")
+    >>> model = OptimalSurvivalTreeCV(max_depths=[1, 2]).fit(X, y)
+    >>> model.best_params_["max_depth"], model.best_score_ > 0.6
+    (1, True)
+    """
+
+    _tree: ClassVar[type[BaseOptimalTree]] = OptimalSurvivalTree
+    _score_words: ClassVar[str] = "the concordance index"
 
 
 def _rows(part: Any, rows: Any) -> Any:
     """Return some rows of an array or a frame, if there is one."""
     return None if part is None else _safe_indexing(part, rows)
-
-
-class Score:
-    """What a tree scores on held-out samples: with their weights, if there are any and the score takes them."""
-
-    def __init__(self, estimator: BaseOptimalTree, scoring: Any, *, weighted: bool) -> None:
-        self._scorer = check_scoring(estimator, scoring)
-        # A score by name takes weights if its function does; the estimators' own scores do.
-        function = getattr(self._scorer, "_score_func", estimator.score if scoring is None else None)
-        self._weighted = weighted and function is not None and "sample_weight" in signature(function).parameters
-
-    def of_all(
-        self, models: dict[Setting, Any], settings: list[Setting], X: Any, y: Any, sample_weight: Any
-    ) -> list[float]:
-        """Return the score of every setting."""
-        weights = {"sample_weight": sample_weight} if self._weighted else {}
-        scores: dict[Tree, float] = {}
-        for model in models.values():
-            if model.tree_ not in scores:
-                scores[model.tree_] = float(self._scorer(model, X, y, **weights))
-        return [scores[models[setting].tree_] for setting in settings]
 
 
 def _table(path: list[PathPoint], scores: Floats) -> dict[str, Any]:

@@ -36,6 +36,7 @@ from codt.estimators.base import BaseOptimalTree
 from codt.estimators.outcome import Outcome, leaf_outcome
 from codt.input_checks.numbers import as_float, shown
 from codt.options.options import MAX_DEPTH
+from codt.problem.metrics import METRICS
 from codt.problem.problem import prepare_problem
 from codt.search.proof import KnownBound
 from codt.search.search import absolute_penalty
@@ -63,7 +64,7 @@ class PathPoint:
         The depth limit.
     complexity_cost : float
         The complexity cost.
-    estimator : OptimalTreeClassifier or OptimalTreeRegressor
+    estimator : OptimalTreeClassifier, OptimalTreeRegressor, OptimalPolicyTree or OptimalSurvivalTree
         Fitted with the two; its ``status_`` says whether the tree is proven to be optimal.
     searched : bool
         Whether a search was needed; otherwise earlier searches had already proven the tree to be optimal.
@@ -164,6 +165,9 @@ class PathSolver:
                 " compared, since which trees it allows depends on the cost."
             )
         self._estimator = estimator
+        metric = METRICS.get(getattr(estimator, "metric", None) or "")
+        #: Whether the loss is a sum over leaves, so that what is proven at one cost says something about others.
+        self._sums = metric is None or not metric.ratio
         self._given = (X, y, sample_weight)
         # A fitted estimator would count the samples as those it was fitted to.
         targets, importance = clone(estimator)._targets(y, sample_weight)
@@ -191,7 +195,12 @@ class PathSolver:
         return self.solve_all(self.settings(depths, costs))
 
     def settings(self, depths: Iterable[int], costs: Iterable[float] | None) -> list[tuple[int, float]]:
-        """Return all combinations of depth limits and costs, those that matter if there are no costs, in order."""
+        """Return all combinations of depth limits and costs, those that matter if there are no costs, in order.
+
+        Metrics that are ratios take no cost but 0.
+        """
+        if costs is None and not self._sums:
+            costs = [0.0]
         given = None if costs is None else check_costs(costs)
         return sorted(
             (depth, cost) for depth in depths for cost in (self.costs_that_matter(depth) if given is None else given)
@@ -208,6 +217,9 @@ class PathSolver:
         """Fit the estimator with one setting; search only if what is known does not suffice."""
         setting = (depth, cost)
         if setting in self._solved:
+            return self._solved[setting]
+        if not self._sums:
+            self._solved[setting] = PathPoint(depth, cost, self.fit(depth, cost), searched=True)
             return self._solved[setting]
         penalty = absolute_penalty(cost, self._problem)
         bound = self._known_bound(depth, penalty)
@@ -241,6 +253,11 @@ class PathSolver:
         after it has ended.
         """
         model = clone(self._estimator).set_params(max_depth=depth, complexity_cost=cost, warm_start=False)
+        if not self._sums:
+            model._importance()  # refuses costs above 0
+            self._run(model, left)
+            self.n_searches += 1
+            return model
         penalty = absolute_penalty(cost, self._problem)
         exact = self._problem.objective.whole and penalty == math.floor(penalty)
         exact = exact and not model.gap_limit and model.ties != "smaller"

@@ -21,12 +21,12 @@ MARKERS = "osD^v<>Pp*"
 def plot_path(path: BaseOptimalTreeCV | Sequence[PathPoint], *, figure: Figure | None = None) -> Figure:
     """Draw the loss and the number of leaves by complexity cost, one line for each depth limit.
 
-    For a fitted :class:`codt.OptimalTreeClassifierCV` or :class:`codt.OptimalTreeRegressorCV` the mean validation score
-    is drawn below, with one standard error around it, and the chosen setting is marked.
+    For a fitted :class:`codt.OptimalTreeClassifierCV` or one of its like the mean validation score is drawn below, with
+    one standard error around it, and the chosen setting is marked.
 
     Parameters
     ----------
-    path : fitted OptimalTreeClassifierCV or OptimalTreeRegressorCV, or list of PathPoint
+    path : fitted OptimalTreeClassifierCV (or one of its like), or list of PathPoint
         What to draw.
     figure : matplotlib Figure, optional
         Where to draw; a new one if not given.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
@@ -48,7 +49,8 @@ class Certificate:
     proven_optimal : bool
         Whether the search has proven that no tree is better, and nothing was found that contradicts it.
     optimum : float or None
-        The optimal objective found by enumeration, where that was asked for.
+        The optimal objective found by enumeration, where that was asked for. With a metric that is a ratio, enumeration
+        only tells whether the bound holds: None if it is not reached.
     problems : tuple of str
         Everything that is wrong; empty if all is well.
     """
@@ -147,9 +149,15 @@ def verify(
     problems += _wrong_leaves(tree, problem, leaves, slack)
     problems += _broken_limits(model, problem, limits, leaves, depth)
     problems += _idle_splits(tree, problem, leaves, model.penalty_, as_float(model.min_loss_decrease), slack)
+    problems += _wrong_metric(tree, problem, leaves, loss, slack)
     optimum = None
     if enumerate_trees:
-        optimum = _enumerate(problem, limits, model, slack)
+        if problem.metric is not None and problem.metric.ratio:
+            problems += _wrong_bound(problem, limits, model, slack)
+            optimum = objective if model.status_ == "optimal" and not problems else None
+        else:
+            optimum = _enumerate(problem, limits, model, slack)
+    if optimum is not None:
         if model.status_ == "optimal" and abs(optimum - objective) > slack:
             problems.append(f"the optimum is {optimum:.12g}, not {objective:.12g}")
         if model.lower_bound_ > optimum + slack:
@@ -189,6 +197,27 @@ def _wrong_leaves(tree: Tree, problem: Problem, leaves: NDArray[np.intp], slack:
         elif problem.loss_of(label, rows) > best.loss + (0.0 if problem.objective.whole else slack):
             wrong.append(f"leaf {leaf} predicts class {label}; class {best.label} costs less")
     return wrong
+
+
+def _wrong_metric(tree: Tree, problem: Problem, leaves: NDArray[np.intp], loss: float, slack: float) -> list[str]:
+    """Compare the loss with the metric of the predictions, by its definition."""
+    if problem.metric is None:
+        return []
+    predicted = tree.label[leaves]
+    errors = [_weight(problem, (problem.targets == c) & (predicted != c)) for c in range(len(problem.classes))]
+    value = float(problem.metric.of([Fraction(error) for error in errors], problem.totals))
+    if abs(1 - value - loss) <= slack:
+        return []
+    return [f"the tree's {problem.metric.title} is {value:.12g}, reported is {1 - loss:.12g}"]
+
+
+def _wrong_bound(problem: Problem, limits: LeafLimits, model: BaseOptimalTree, slack: float) -> list[str]:
+    """Try all trees for one with a higher metric than is proven: it would be charged less than one less the bound."""
+    assert problem.metric is not None
+    bound = 1 - Fraction(model.lower_bound_)
+    if _enumerate(problem.charged_at(bound), limits, model, slack) >= model.lower_bound_ - slack:
+        return []
+    return [f"a tree has a higher {problem.metric.title} than {float(bound):.12g}"]
 
 
 def _is_best(problem: Problem, rows: NDArray[np.intp], best: Leaf, claimed: Floats, slack: float) -> bool:
