@@ -41,8 +41,8 @@ FAULTS = (
     Fault(
         "a missing penalty",
         "engine/terminal/depth_two_evaluators.cpp",
-        "settings_.lambda + splits_.back().sum());\n        result.offer(objectives_.back(),",
-        "splits_.back().sum());\n        result.offer(objectives_.back(),",
+        "result.offer(settings_.lambda + (batch.left[j] + batch.right[j]), batch.feature,\n                         batch.",
+        "result.offer(batch.left[j] + batch.right[j], batch.feature,\n                         batch.",
     ),
     Fault(
         "a wrong leaf count",
@@ -77,8 +77,8 @@ FAULTS = (
     Fault(
         "a lane that is not padded",
         "engine/scans/scan_driver.hpp",
-        "code[order[k]] = kernel_.code(order[k], thresholds.size());",
-        "code[order[k]] = kernel_.code(order[k], thresholds.size() - 1);",
+        "for (const std::size_t last = lanes_.size(); k < order.size(); ++k)",
+        "for (const std::size_t last = lanes_.size() - 1; k < order.size(); ++k)",
     ),
     Fault(
         "a stale table",
