@@ -22,6 +22,7 @@
 #include "objectives/cost_tuple.hpp"
 #include "objectives/targets.hpp"
 #include "objectives/whole_units.hpp"
+#include "scans/two_sums_scan.hpp"
 
 namespace codt {
 
@@ -34,6 +35,7 @@ struct Entropy {
         return c * std::log1p(rest / c);
     }
     static constexpr double least_part = 1.3862943611198906;  // 2 log 2
+    static constexpr TwoSumsLoss brackets = TwoSumsLoss::entropy;
     // The most that the loss can change when a weight changes by d beside a total of W: the loss grows by
     // log(W / c) for every unit of c.
     static double change(double d, double total) { return d * (1 + std::log(std::max(1.0, total / d))); }
@@ -45,6 +47,7 @@ struct Gini {
         return c * (rest / (c + rest));
     }
     static constexpr double least_part = 1.0;
+    static constexpr TwoSumsLoss brackets = TwoSumsLoss::gini;
     static double change(double d, double) { return 2 * d; }
 };
 
@@ -131,6 +134,9 @@ class ClassSharesObjective final : public CostTupleObjective<ClassShares<Impurit
         const double weight = std::accumulate(weights.begin(), weights.end(), 0.0);
         for (const double d : cost().weights.distortions)
             if (d > 0) distortion_ += Impurity::change(d, weight);
+        if (cost().classes == 2)
+            for (std::uint32_t row = 0; row < original_.size(); ++row)
+                of_class_1_.push_back(cost().labels[row] * cost().weights.high[row]);
     }
 
     static std::unique_ptr<Objective> make(const Targets& targets) {
@@ -178,6 +184,20 @@ class ClassSharesObjective final : public CostTupleObjective<ClassShares<Impurit
         });
     }
 
+    // Bounds first, for two classes; not for losses that are cut off.
+    std::unique_ptr<BracketScanner> make_lane_brackets(KernelPath path) const override {
+        if (cost().classes != 2 || !cost().weights.low.empty() || cost().ceiling < whole_loss_) return nullptr;
+        if (!weighted_ && cost().weights.unit == 1)
+            return make_two_class_brackets(
+                Impurity::brackets, cost().labels,
+                [](double n, double ones) { return impurity_of_two<Impurity>(ones, n - ones); }, path);
+        auto tuples = std::make_shared<std::vector<double>>(2 * original_.size());
+        for (std::uint32_t row = 0; row < original_.size(); ++row) cost().add(row, tuples->data() + 2 * row);
+        return make_two_sums_brackets({Impurity::brackets, cost().weights.high, of_class_1_, true, 2, *tuples,
+                                       [this](const double* c) { return cost().loss(c); }, tuples},
+                                      path);
+    }
+
     // Weights would be lost.
     Objective::Maker maker_for_merged_rows() const override { return weighted_ ? nullptr : make; }
 
@@ -209,7 +229,7 @@ class ClassSharesObjective final : public CostTupleObjective<ClassShares<Impurit
         return weights;
     }
 
-    std::vector<double> original_;
+    std::vector<double> original_, of_class_1_;
     bool weighted_;
     double whole_loss_ = 0, distortion_ = 0;
 };

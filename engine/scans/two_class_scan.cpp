@@ -21,32 +21,22 @@
 #include <vector>
 
 #include "scans/fitting_scanner.hpp"
+#include "scans/two_class_counts.hpp"
 #include "scans/two_class_extremes.hpp"
 
 namespace codt {
 
 namespace {
 
-// The code of a sample: its bucket (see lane_rows.hpp), and this bit for class 1.
-constexpr std::uint8_t class_bit = 64;
-
-// What a sample adds, by its code.
+// What a sample adds to d, by its code: 1 or -1 in its lanes.
 template <class Int>
-struct alignas(pack_bytes) CodeRows {
-    static constexpr std::uint32_t lanes = lane_count<Int>;
-    static_assert(lanes < class_bit);
+struct alignas(pack_bytes) StepRows {
+    Int rows[2 * class_bit][lane_count<Int>];
 
-    std::uint8_t count[2 * class_bit][2 * lanes];  // one in its lanes, in the first half for class 1
-    Int step[2 * class_bit][lanes];                // 1 or -1 in its lanes
-
-    constexpr CodeRows() : count{}, step{} {
-        for (std::uint32_t code = 0; code < 2 * class_bit; ++code) {
-            const bool one = code & class_bit;
-            for (std::uint32_t lane = code % class_bit; lane < lanes; ++lane) {
-                count[code][one ? lane : lanes + lane] = 1;
-                step[code][lane] = one ? 1 : -1;
-            }
-        }
+    constexpr StepRows() : rows{} {
+        for (std::uint32_t code = 0; code < 2 * class_bit; ++code)
+            for (std::uint32_t lane = code % class_bit; lane < lane_count<Int>; ++lane)
+                rows[code][lane] = code & class_bit ? 1 : -1;
     }
 };
 
@@ -97,8 +87,8 @@ struct TwoClassKernel : KernelDefaults {
     template <std::size_t Bytes>
     struct Samples {
         using P = Pack<Int, Bytes>;
-        static constexpr std::size_t both_bytes = std::size_t{2} * lanes;
-        static constexpr CodeRows<Int> rows{};
+        static constexpr StepRows<Int> steps{};
+        static constexpr ClassCounts<lanes> counts{};
 
         const std::uint32_t* ordered;
         const std::uint8_t* code;
@@ -111,23 +101,11 @@ struct TwoClassKernel : KernelDefaults {
         }
         CODT_INLINE void step(std::uint32_t id, P& sum, Int& total) const {
             const std::uint8_t c = code[id];
-            sum.add_row(rows.step[c]);
+            sum.add_row(steps.rows[c]);
             total = static_cast<Int>(c & class_bit ? total + 1 : total - 1);
         }
         CODT_INLINE void count(std::uint32_t k, const Block& block, P& ones, P& zeros) const {
-            constexpr std::uint32_t most = 255;
-            ones.clear();
-            zeros.clear();
-            while (k < block.end) {
-                Pack<std::uint8_t, std::min(Bytes, both_bytes), both_bytes> both;
-                both.clear();
-                for (const std::uint32_t stop = std::min(block.end, k + most); k < stop; ++k)
-                    both.add_row(rows.count[code[ordered[k]]]);
-                alignas(pack_bytes) std::uint8_t bytes[both_bytes];
-                both.store(bytes);
-                ones.add_widened(bytes);
-                zeros.add_widened(bytes + lanes);
-            }
+            counts.template count<Bytes>(ordered, code, k, block.end, ones, zeros);
         }
     };
 

@@ -63,6 +63,9 @@ def scan_sides(
     known: NDArray[np.float64],
     kernel: str,
     bounds: bool,
+    objective: str = "",
+    parameters: list[float] = ...,
+    weights: NDArray[np.float64] | None = None,
 ) -> SideValues: ...
 
 class Search:

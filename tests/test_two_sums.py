@@ -1,0 +1,139 @@
+"""The scans for class shares and deviances give bounds on values: the values lie between them, and they are close."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from codt import Search
+from codt._core import scan_sides
+from tests.support.engine import KERNELS
+from tests.support.instances import random_features, scaled
+
+Floats = NDArray[np.float64]
+
+VECTOR_KERNELS = tuple(kernel for kernel in KERNELS if kernel != "scalar")
+
+#: The objectives with such scans, with their parameters and the number of classes, or zero.
+OBJECTIVES: dict[str, tuple[str, list[float], int]] = {
+    "log-loss of two": ("log-loss", [], 2),
+    "gini of two": ("gini", [], 2),
+    "poisson": ("poisson-deviance", [], 0),
+    "gamma": ("gamma-deviance", [], 0),
+}
+
+
+def targets(rng: np.random.Generator, kind: str, score: Floats) -> Floats:
+    """Classes of various shares, or numbers above zero (for rates, some of them zero)."""
+    classes = OBJECTIVES[kind][2]
+    if classes:
+        ranks = np.argsort(np.argsort(score)) / len(score)
+        codes = (ranks ** rng.choice([0.1, 1.0, 8.0]) * classes).astype(np.int64).clip(0, classes - 1)
+        codes[: min(classes, len(codes))] = np.arange(min(classes, len(codes)))
+        return codes.astype(np.float64)
+    y = [
+        np.exp(score),
+        np.exp(4 * score),
+        1e6 + score,
+        rng.choice([1e-9, 1.0, 1e9], len(score)),
+        np.floor(np.exp(score)) + 1.0,
+        np.where(np.arange(len(score)) == 0, 1e5, 1.0),
+    ][rng.integers(6)]
+    return np.where(rng.random(len(score)) < 0.4, 0.0, y) if kind != "gamma" and rng.random() < 0.5 else y
+
+
+def instance(rng: np.random.Generator, kind: str, n: int) -> tuple[Floats, Floats, Floats | None]:
+    """Awkward features and smooth ones, targets that depend on some of them, and weights or none."""
+    X = np.column_stack([random_features(rng, n, 2), rng.random((n, 2)), rng.integers(0, 9, n)])
+    score = X[:, 2] * rng.normal() + (X[:, 3] > rng.random()) * rng.normal() + 0.5 * rng.normal(size=n)
+    weights = [
+        None,
+        None,
+        rng.integers(1, 5, n).astype(np.float64),
+        rng.random(n) + 0.01,
+        10.0 ** rng.integers(-4, 5, n),
+    ]
+    return np.ascontiguousarray(X), targets(rng, kind, score), weights[rng.integers(len(weights))]
+
+
+def scan(kind: str, X: Floats, y: Floats, bounds: bool, **arguments: Any) -> Any:
+    """Both sides of some thresholds."""
+    objective, parameters, classes = OBJECTIVES[kind]
+    arguments |= {"task": "classification" if classes else "regression", "n_classes": classes, "bounds": bounds}
+    return scan_sides(X, y, objective=objective, parameters=parameters, **arguments)
+
+
+@pytest.mark.parametrize("kernel", VECTOR_KERNELS)
+@pytest.mark.parametrize("kind", OBJECTIVES)
+def test_values_lie_between_the_bounds(kind: str, kernel: str) -> None:
+    """Against the scalar scan, one threshold after the other."""
+    rng = np.random.default_rng(sum(map(ord, kind + kernel)))
+    lanes = close = 0
+    for round_ in range(scaled(60)):
+        n = int(rng.integers(2, 600 if round_ % 10 == 0 else 80))
+        X, y, weights = instance(rng, kind, n)
+        for feature in range(X.shape[1]):
+            count = len(np.unique(X[:, feature])) - 1
+            thresholds = sorted(rng.choice(count, min(20, count), replace=False).tolist())
+            if not thresholds:
+                continue
+            arguments = {"feature": feature, "thresholds": thresholds, "weights": weights}
+            unknown = np.full((2, len(thresholds)), np.inf)
+            leaf = float(
+                scan(kind, X, y, False, kernel="scalar", penalty=1e300, known=unknown, **arguments)["value"].max()
+            )
+            penalty = float(rng.choice([0.0, 0.01, 0.1])) * leaf
+            arguments["penalty"] = penalty
+            expected = scan(kind, X, y, False, kernel="scalar", known=unknown, **arguments)["value"]
+            known = np.where(rng.random(expected.shape) < 0.3, expected + rng.random() * 0.01 * leaf, np.inf)
+            found = scan(kind, X, y, True, kernel=kernel, known=known, **arguments)
+            if "lower" not in found:
+                continue
+            rounding = 1e-12 * leaf
+            assert (found["lower"] <= expected + rounding).all()
+            assert (found["upper"] >= expected - rounding).all()
+            assert (found["upper"] <= known).all()
+            lanes += expected.size
+            close += int(((found["upper"] - found["lower"]) <= 1e-4 * leaf + rounding).sum())
+    assert lanes > 0
+    assert close > 0.9 * lanes
+
+
+@pytest.mark.parametrize("kind", OBJECTIVES)
+def test_all_instruction_sets_give_the_same_bounds(kind: str) -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(scaled(20)):
+        X, y, weights = instance(rng, kind, 200)
+        thresholds = list(range(0, len(np.unique(X[:, 2])) - 1, 7))
+        arguments = {"feature": 2, "thresholds": thresholds, "weights": weights, "penalty": 0.0}
+        known = np.full((2, len(thresholds)), np.inf)
+        found = [scan(kind, X, y, True, kernel=kernel, known=known, **arguments) for kernel in VECTOR_KERNELS]
+        for other in found[1:]:
+            for bound in {"lower", "upper"} & set(other):
+                assert (other[bound] == found[0][bound]).all()
+
+
+@pytest.mark.parametrize("kernel", VECTOR_KERNELS)
+@pytest.mark.parametrize("kind", OBJECTIVES)
+def test_an_optimum_among_nearly_equal_trees_is_found(kind: str, kernel: str) -> None:
+    """Splits whose losses differ by less than the width of the bounds: the exact scan has to decide."""
+    rng = np.random.default_rng(3)
+    criterion = {"log-loss of two": "log_loss", "gini of two": "gini"}.get(kind, kind)
+    classes = OBJECTIVES[kind][2]
+    for _ in range(scaled(10)):
+        n = 60
+        base = rng.integers(0, 4, (n, 3)).astype(np.float64)
+        X = np.repeat(base, 3, axis=1)
+        for column in range(X.shape[1]):
+            X[rng.integers(n), column] += 1.0
+        score = base @ rng.normal(size=3) + rng.normal(size=n)
+        y = (score > np.median(score)).astype(np.int64) if classes else np.exp(np.round(score, 1))
+        options: dict[str, Any] = {"task": "classification" if classes else "regression", "criterion": criterion}
+        searches = [Search(X, y, max_depth=3, kernel=path, **options) for path in ("scalar", kernel)]
+        assert [search.run() for search in searches] == ["optimal", "optimal"]
+        exact, fast = searches
+        assert fast.bounds == pytest.approx(exact.bounds, rel=1e-11)
+        assert fast.loss == pytest.approx(exact.loss, rel=1e-11)
