@@ -38,12 +38,13 @@ void check_thresholds(const Subset& subset, std::size_t feature,
 // such scan.
 nb::dict scan_sides(const Matrix& x, const Values& y, const std::string& task, std::int64_t n_classes,
                     double penalty, std::uint32_t feature, const std::vector<std::uint32_t>& thresholds,
-                    const Matrix& known, const std::string& kernel, bool bounds, const std::string& objective_name,
-                    const std::vector<double>& parameters, const std::optional<Column>& weights) {
+                    const Matrix& known, const std::string& kernel, bool bounds,
+                    const std::string& objective_name, const std::vector<double>& parameters,
+                    const std::optional<Column>& weights) {
     check_features(x);
     const Targets targets = targets_from(x, y, {task, n_classes, weights, {}});
-    const Problem problem = make_problem({objective_name, parameters}, {x.data(), x.size()}, targets,
-                                         {.merge_rows = false});
+    const Problem problem =
+        make_problem({objective_name, parameters}, {x.data(), x.size()}, targets, {.merge_rows = false});
     const Objective& objective = *problem.objective;
     const Subset subset(*problem.data);
     check_thresholds(subset, feature, thresholds);

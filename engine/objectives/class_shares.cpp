@@ -22,6 +22,7 @@
 #include "objectives/cost_tuple.hpp"
 #include "objectives/targets.hpp"
 #include "objectives/whole_units.hpp"
+#include "scans/entropy_scan.hpp"
 #include "scans/two_sums_scan.hpp"
 
 namespace codt {
@@ -184,18 +185,23 @@ class ClassSharesObjective final : public CostTupleObjective<ClassShares<Impurit
         });
     }
 
-    // Bounds first, for two classes; not for losses that are cut off.
+    // Bounds first; not for losses that are cut off.
     std::unique_ptr<BracketScanner> make_lane_brackets(KernelPath path) const override {
-        if (cost().classes != 2 || !cost().weights.low.empty() || cost().ceiling < whole_loss_) return nullptr;
-        if (!weighted_ && cost().weights.unit == 1)
+        if (!cost().weights.low.empty() || cost().ceiling < whole_loss_) return nullptr;
+        const bool counts = !weighted_ && cost().weights.unit == 1;
+        const auto loss = [this](const double* c) { return cost().loss(c); };
+        if (cost().classes != 2)
+            return Impurity::brackets == TwoSumsLoss::entropy && counts && cost().classes <= most_classes
+                       ? make_entropy_brackets(cost().labels, cost().classes, loss, path)
+                       : nullptr;
+        if (counts)
             return make_two_class_brackets(
                 Impurity::brackets, cost().labels,
                 [](double n, double ones) { return impurity_of_two<Impurity>(ones, n - ones); }, path);
         auto tuples = std::make_shared<std::vector<double>>(2 * original_.size());
         for (std::uint32_t row = 0; row < original_.size(); ++row) cost().add(row, tuples->data() + 2 * row);
-        return make_two_sums_brackets({Impurity::brackets, cost().weights.high, of_class_1_, true, 2, *tuples,
-                                       [this](const double* c) { return cost().loss(c); }, tuples},
-                                      path);
+        return make_two_sums_brackets(
+            {Impurity::brackets, cost().weights.high, of_class_1_, true, 2, *tuples, loss, tuples}, path);
     }
 
     // Weights would be lost.
@@ -223,6 +229,8 @@ class ClassSharesObjective final : public CostTupleObjective<ClassShares<Impurit
     }
 
  private:
+    static constexpr std::uint32_t most_classes = 64;  // for which every lane keeps a count
+
     std::vector<double> weights_of(const std::vector<double>& total) const {
         std::vector<double> weights(cost().classes);
         for (std::uint32_t k = 0; k < weights.size(); ++k) weights[k] = cost().weight_of(total.data(), k);

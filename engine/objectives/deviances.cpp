@@ -86,9 +86,10 @@ class Deviance final : public CostTupleObjective<Cost> {
             auto tuples = std::make_shared<std::vector<double>>(entries * given_.y.size());
             for (std::uint32_t row = 0; row < given_.y.size(); ++row)
                 cost().add(row, tuples->data() + entries * row);
-            return make_two_sums_brackets({Family::brackets, cost().rates.weights, cost().sums, false, entries,
-                                           *tuples, [this](const double* c) { return cost().loss(c); }, tuples},
-                                          path);
+            return make_two_sums_brackets(
+                {Family::brackets, cost().rates.weights, cost().sums, false, entries, *tuples,
+                 [this](const double* c) { return cost().loss(c); }, tuples},
+                path);
         }
         return nullptr;
     }

@@ -3,8 +3,8 @@
 //
 //     log x = e log 2 + f - f^2 q(f),
 //
-// where q is a polynomial in place of (f - log(1 + f)) / f^2, which it meets to within `error` of itself. That
-// holds all digits of log(1 + f) for small f, too.
+// where q is a polynomial in place of (f - log(1 + f)) / f^2, which it meets to within `error` of itself.
+// That holds all digits of log(1 + f) for small f, too.
 #pragma once
 
 #include <bit>

@@ -1,4 +1,5 @@
-// Samples of two classes counted in bytes, both classes in one register: one addition per sample for 32 thresholds.
+// Samples of two classes counted in bytes, both classes in one register: one addition per sample for 32
+// thresholds.
 #pragma once
 
 #include <algorithm>

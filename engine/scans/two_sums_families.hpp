@@ -1,6 +1,6 @@
-// The losses that depend on two sums (two_sums_pass.hpp). A side of weight n and sum S, with mean m = S / n, is
-// split into leaves of weights k and k' and sums s and s'. With c = s - k m the means of the leaves are m + c / k
-// and m - c / k', and the gain of the split is
+// The losses that depend on two sums (two_sums_pass.hpp). A side of weight n and sum S, with mean m = S / n,
+// is split into leaves of weights k and k' and sums s and s'. With c = s - k m the means of the leaves are m
+// + c / k and m - c / k', and the gain of the split is
 //
 //     k d(m + c / k, m) + k' d(m - c / k', m),
 //
@@ -12,9 +12,9 @@
 //     gamma       d(y, m) = t - 1 - log t
 //     tweedie     d(y, m) = m^a (1 + a (t - 1) - t^a) / (a (1 - a))
 //
-// Curvature. d(y, m) = (y - m)^2 r(y), where r is the mean of d''/2 between m and y with weights that fall towards
-// y. All d'' are convex, so r is, too, and between m and an end of the range of y it is largest at one of the two:
-// r(m) = d''(m) / 2, or r of the end. `high` bounds it for y > m, `low` for y < m.
+// Curvature. d(y, m) = (y - m)^2 r(y), where r is the mean of d''/2 between m and y with weights that fall
+// towards y. All d'' are convex, so r is, too, and between m and an end of the range of y it is largest at
+// one of the two: r(m) = d''(m) / 2, or r of the end. `high` bounds it for y > m, `low` for y < m.
 //
 // Errors. The gain of the best split is off by no more than the sum of
 //
@@ -43,8 +43,8 @@ struct Slack {
     double part = 0, weight = 0, of_sum = 0, of_weight = 0;
 };
 
-// A side that is to be split: its weight and sum, the least that a leaf can have of either if it has any of it, and
-// the range of the means of leaves.
+// A side that is to be split: its weight and sum, the least that a leaf can have of either if it has any of
+// it, and the range of the means of leaves.
 struct SideSums {
     double n, sum, least_weight, least_sum, least_mean, most_mean;
 
@@ -79,8 +79,8 @@ struct EntropyOfTwo {
                (at.rest_s * (Log::of(at.rest_s).binary() - log_rest) +
                 rest_other * (Log::of(rest_other).binary() - log_rest));
     }
-    // A logarithm is off by one rounding of itself and 3 u, each of the two of a term; the terms sum up to n at
-    // most, and each takes part in 5 further roundings.
+    // A logarithm is off by one rounding of itself and 3 u, each of the two of a term; the terms sum up to n
+    // at most, and each takes part in 5 further roundings.
     SideShape shape(const SideSums& side) const {
         constexpr double log_2 = 0.6931471805599453;
         const double m = side.mean(), n = side.n;

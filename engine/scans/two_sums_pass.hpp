@@ -1,25 +1,27 @@
-// Scans for losses that depend on two sums, a weight k and a sum s (two_sums_families.hpp): a pass finds the best
-// gain of every lane, but for a known error.
+// Scans for losses that depend on two sums, a weight k and a sum s (two_sums_families.hpp): a pass finds the
+// best gain of every lane, but for a known error.
 //
 // A gain is convex in (k, s). In a block every sample lies between two lines from the origin, s = y- k and
 // s = y+ k, so inside the block (k, s) stays in the parallelogram of
 //
-//     (k0, s0)   (k0 + u, s0 + y+ u)   (k1 - u, s1 - y+ u)   (k1, s1),     u = (s1 - s0 - y- (k1 - k0)) / (y+ - y-),
+//     (k0, s0)   (k0 + u, s0 + y+ u)   (k1 - u, s1 - y+ u)   (k1, s1),     u = (s1 - s0 - y- (k1 - k0)) / (y+
+//     - y-),
 //
-// and the gain is largest at a corner. The first and the last are boundaries. Boundaries have k between the least
-// weight and n less the least weight: a corner outside is moved there along the steeper line, which makes the
-// parallelogram no smaller where boundaries are, but for places between its other corner and the line c = 0.
+// and the gain is largest at a corner. The first and the last are boundaries. Boundaries have k between the
+// least weight and n less the least weight: a corner outside is moved there along the steeper line, which
+// makes the parallelogram no smaller where boundaries are, but for places between its other corner and the
+// line c = 0.
 //
 // Logarithms take long. By their curvature (two_sums_families.hpp) gains are no larger than
 //
 //     c^2 (high / k + low / k')   if c > 0,     c^2 (low / k + high / k')   if c < 0,
 //
-// which is convex as well. Only where that exceeds the best gain is the gain itself computed: first at the ends of
-// blocks, then, where a corner may be better than the best of the ends of some blocks to come, at the corners, and
-// where they are better, at all boundaries of the block.
+// which is convex as well. Only where that exceeds the best gain is the gain itself computed: first at the
+// ends of blocks, then, where a corner may be better than the best of the ends of some blocks to come, at the
+// corners, and where they are better, at all boundaries of the block.
 //
-// A place is left out only where the computed gain, or bound, is no more than the best one. So the best gain is off
-// by no more than one gain is.
+// A place is left out only where the computed gain, or bound, is no more than the best one. So the best gain
+// is off by no more than one gain is.
 #pragma once
 
 #include <algorithm>
@@ -35,21 +37,22 @@ namespace codt {
 
 template <class Number>
 struct TwoSumsBlock : BlockRange {
-    Number weight, sum;            // of its samples
+    Number weight, sum;             // of its samples
     Number lower, upper, per_span;  // y-, y+, 1 / (y+ - y-) or zero
 };
 
-// Per lane: weight, sum, mean and its reciprocal, the least product of the weights of two leaves, the curvatures,
-// and the best value so far; then the loss of a leaf, and what turns values into gains.
+// Per lane: weight, sum, mean and its reciprocal, the least product of the weights of two leaves, the
+// curvatures, and the best value so far; then the loss of a leaf, and what turns values into gains.
 template <class Number, std::uint32_t Lanes>
 struct alignas(pack_bytes) TwoSumsLanes {
-    Number n[Lanes], sum[Lanes], mean[Lanes], per_mean[Lanes], tilt[Lanes], high[Lanes], low[Lanes], base[Lanes],
-        best[Lanes];
+    Number n[Lanes], sum[Lanes], mean[Lanes], per_mean[Lanes], tilt[Lanes], high[Lanes], low[Lanes],
+        base[Lanes], best[Lanes];
     double loss[Lanes], start[Lanes], scale[Lanes], part[Lanes], error[Lanes];
 
     // Nothing beats a value this large.
     void close(std::size_t lane) {
-        n[lane] = sum[lane] = mean[lane] = per_mean[lane] = tilt[lane] = high[lane] = low[lane] = base[lane] = 0;
+        n[lane] = sum[lane] = mean[lane] = per_mean[lane] = tilt[lane] = high[lane] = low[lane] = base[lane] =
+            0;
         best[lane] = static_cast<Number>(0x1p60);
         loss[lane] = start[lane] = scale[lane] = part[lane] = error[lane] = 0;
     }
@@ -61,8 +64,8 @@ struct alignas(pack_bytes) TwoSumsLanes {
         sum[lane] = static_cast<Number>(side.sum);
         mean[lane] = static_cast<Number>(side.mean());
         per_mean[lane] = static_cast<Number>(1 / side.mean());
-        tilt[lane] = static_cast<Number>(4 * std::numeric_limits<Number>::epsilon() * side.sum + error_of_sum +
-                                         error_of_weight * side.mean());
+        tilt[lane] = static_cast<Number>(4 * std::numeric_limits<Number>::epsilon() * side.sum +
+                                         error_of_sum + error_of_weight * side.mean());
         high[lane] = static_cast<Number>(shape.high);
         low[lane] = static_cast<Number>(shape.low);
         base[lane] = static_cast<Number>(shape.base);
@@ -95,8 +98,8 @@ struct TwoSumsSide {
     static constexpr Number blur = sizeof(Number) == 4 ? Number(0x1p-19) : Number(0x1p-40);
 
     P n, sum, mean, per_mean, tilt, high, low, base, best;
-    Number least;        // weight of a leaf
-    Number nothing;      // a sum below this is zero
+    Number least;    // weight of a leaf
+    Number nothing;  // a sum below this is zero
 
     CODT_INLINE void load(const TwoSumsLanes<Number, Lanes>& side, double least_weight, double least_sum) {
         n.load(side.n);
@@ -168,7 +171,8 @@ struct TwoSumsSide {
 // A pass over a stream. `Samples` knows what a sample adds:
 //
 //     count(begin, block, k, s)    the sums of a block's samples left of each threshold
-//     step(id, k, s, all_k, all_s) adds a sample to the sums left of each threshold, and to those of all samples
+//     step(id, k, s, all_k, all_s) adds a sample to the sums left of each threshold, and to those of all
+//     samples
 template <class Family, class Samples, class Number, std::uint32_t Lanes, std::size_t Bytes>
 struct TwoSumsPass {
     using Side = TwoSumsSide<Number, Lanes, Bytes>;

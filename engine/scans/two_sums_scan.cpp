@@ -1,6 +1,6 @@
 // The samples of the scans by two sums: those of two classes without weights are counted in bytes,
-// 16 thresholds at a time, with places and gains in 32-bit floats, which hold whole numbers up to 2^24. All others are summed up in
-// 64-bit floats, 16 thresholds at a time.
+// 16 thresholds at a time, with places and gains in 32-bit floats, which hold whole numbers up to 2^24. All
+// others are summed up in 64-bit floats, 16 thresholds at a time.
 #include "scans/two_sums_scan.hpp"
 
 #include <algorithm>
@@ -91,7 +91,8 @@ struct TwoClassShares : KernelDefaults {
     };
 
     template <std::size_t Bytes>
-    CODT_INLINE static void run(TwoClassShares* kernel, const Stream<Block>* stream, const std::uint8_t* code) {
+    CODT_INLINE static void run(TwoClassShares* kernel, const Stream<Block>* stream,
+                                const std::uint8_t* code) {
         const Family family;
         TwoSumsPass<Family, Samples<Bytes>, float, lanes, Bytes> pass{
             family, *stream, {stream->ordered, code}, {}, {}};
@@ -252,7 +253,8 @@ std::unique_ptr<BracketScanner> make_two_sums_brackets(TwoSums sums, KernelPath 
     return nullptr;
 }
 
-std::unique_ptr<BracketScanner> make_two_class_brackets(TwoSumsLoss family, std::span<const std::uint16_t> labels,
+std::unique_ptr<BracketScanner> make_two_class_brackets(TwoSumsLoss family,
+                                                        std::span<const std::uint16_t> labels,
                                                         std::function<double(double, double)> loss,
                                                         KernelPath path) {
     if (family == TwoSumsLoss::entropy)

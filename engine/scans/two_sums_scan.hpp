@@ -1,4 +1,5 @@
-// Solve-D1 (paper, Alg. 4) for losses that are functions of two sums, many thresholds at once: bounds on values.
+// Solve-D1 (paper, Alg. 4) for losses that are functions of two sums, many thresholds at once: bounds on
+// values.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,8 @@ struct TwoSums {
 std::unique_ptr<BracketScanner> make_two_sums_brackets(TwoSums sums, KernelPath path);
 
 // Two classes without weights: `labels` holds 0 or 1 per row. Losses are those of `loss`.
-std::unique_ptr<BracketScanner> make_two_class_brackets(TwoSumsLoss family, std::span<const std::uint16_t> labels,
+std::unique_ptr<BracketScanner> make_two_class_brackets(TwoSumsLoss family,
+                                                        std::span<const std::uint16_t> labels,
                                                         std::function<double(double, double)> loss,
                                                         KernelPath path);
 
