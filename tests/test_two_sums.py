@@ -22,8 +22,12 @@ OBJECTIVES: dict[str, tuple[str, list[float], int]] = {
     "log-loss of two": ("log-loss", [], 2),
     "gini of two": ("gini", [], 2),
     "log-loss of five": ("log-loss", [], 5),
+    "gini of five": ("gini", [], 5),
     "poisson": ("poisson-deviance", [], 0),
     "gamma": ("gamma-deviance", [], 0),
+    "tweedie": ("tweedie-deviance", [1.5], 0),
+    "tweedie near poisson": ("tweedie-deviance", [1.1], 0),
+    "tweedie near gamma": ("tweedie-deviance", [1.9], 0),
 }
 
 
@@ -133,6 +137,7 @@ def test_an_optimum_among_nearly_equal_trees_is_found(kind: str, kernel: str) ->
         score = base @ rng.normal(size=3) + rng.normal(size=n)
         y = np.argsort(np.argsort(score)) * classes // n if classes else np.exp(np.round(score, 1))
         options: dict[str, Any] = {"task": "classification" if classes else "regression", "criterion": criterion}
+        options |= {"power": OBJECTIVES[kind][1][0]} if OBJECTIVES[kind][1] else {}
         searches = [Search(X, y, max_depth=3, kernel=path, **options) for path in ("scalar", kernel)]
         assert [search.run() for search in searches] == ["optimal", "optimal"]
         exact, fast = searches

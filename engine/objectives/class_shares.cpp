@@ -22,7 +22,7 @@
 #include "objectives/cost_tuple.hpp"
 #include "objectives/targets.hpp"
 #include "objectives/whole_units.hpp"
-#include "scans/entropy_scan.hpp"
+#include "scans/share_scan.hpp"
 #include "scans/two_sums_scan.hpp"
 
 namespace codt {
@@ -37,6 +37,7 @@ struct Entropy {
     }
     static constexpr double least_part = 1.3862943611198906;  // 2 log 2
     static constexpr TwoSumsLoss brackets = TwoSumsLoss::entropy;
+    static constexpr ShareLoss shares = ShareLoss::entropy;
     // The most that the loss can change when a weight changes by d beside a total of W: the loss grows by
     // log(W / c) for every unit of c.
     static double change(double d, double total) { return d * (1 + std::log(std::max(1.0, total / d))); }
@@ -49,6 +50,7 @@ struct Gini {
     }
     static constexpr double least_part = 1.0;
     static constexpr TwoSumsLoss brackets = TwoSumsLoss::gini;
+    static constexpr ShareLoss shares = ShareLoss::gini;
     static double change(double d, double) { return 2 * d; }
 };
 
@@ -191,8 +193,8 @@ class ClassSharesObjective final : public CostTupleObjective<ClassShares<Impurit
         const bool counts = !weighted_ && cost().weights.unit == 1;
         const auto loss = [this](const double* c) { return cost().loss(c); };
         if (cost().classes != 2)
-            return Impurity::brackets == TwoSumsLoss::entropy && counts && cost().classes <= most_classes
-                       ? make_entropy_brackets(cost().labels, cost().classes, loss, path)
+            return counts && cost().classes <= most_classes
+                       ? make_share_brackets(Impurity::shares, cost().labels, cost().classes, loss, path)
                        : nullptr;
         if (counts)
             return make_two_class_brackets(

@@ -40,7 +40,6 @@ Real rest_of_atanh(Real v) {
 
 struct Poisson {
     static constexpr bool takes_zero = true;
-    static constexpr bool has_brackets = true;
     static constexpr TwoSumsLoss brackets = TwoSumsLoss::poisson;
     double degree() const { return 1; }  // d(t y, t o) = t^degree d(y, o)
     double amplification() const { return 128; }
@@ -58,7 +57,6 @@ struct Poisson {
 
 struct Gamma {
     static constexpr bool takes_zero = false;
-    static constexpr bool has_brackets = true;
     static constexpr TwoSumsLoss brackets = TwoSumsLoss::gamma;
     double degree() const { return 0; }
     double amplification() const { return 128; }
@@ -75,7 +73,7 @@ struct Gamma {
 struct Tweedie {
     double a;  // 2 - power
     static constexpr bool takes_zero = true;
-    static constexpr bool has_brackets = false;
+    static constexpr TwoSumsLoss brackets = TwoSumsLoss::tweedie;
     double degree() const { return a; }
     double amplification() const { return 128 / (a * (1 - a)); }
     template <class Real>

@@ -81,14 +81,14 @@ class Deviance final : public CostTupleObjective<Cost> {
     }
 
     std::unique_ptr<BracketScanner> make_lane_brackets(KernelPath path) const override {
-        if constexpr (std::is_same_v<Cost, PlainDeviance<Family>> && Family::has_brackets) {
+        if constexpr (std::is_same_v<Cost, PlainDeviance<Family>>) {
             const std::size_t entries = cost().size();
             auto tuples = std::make_shared<std::vector<double>>(entries * given_.y.size());
             for (std::uint32_t row = 0; row < given_.y.size(); ++row)
                 cost().add(row, tuples->data() + entries * row);
             return make_two_sums_brackets(
                 {Family::brackets, cost().rates.weights, cost().sums, false, entries, *tuples,
-                 [this](const double* c) { return cost().loss(c); }, tuples},
+                 [this](const double* c) { return cost().loss(c); }, tuples, cost().family.degree()},
                 path);
         }
         return nullptr;

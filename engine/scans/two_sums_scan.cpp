@@ -120,7 +120,7 @@ struct RealSums : KernelDefaults {
         std::array<double, TwoSums::most_entries> tuple{};
     };
 
-    explicit RealSums(const TwoSums& sums) : given_(sums) {}
+    explicit RealSums(const TwoSums& sums, const Family& family = {}) : given_(sums), family_(family) {}
 
     bool read(const Subset& subset) {
         samples_ = subset.samples();
@@ -180,7 +180,7 @@ struct RealSums : KernelDefaults {
         own.sum = sums.s;
         const double loss = given_.loss(sums.tuple.data());
         if (!(loss > 0)) return sides_[side].close(lane);
-        sides_[side].begin(lane, own, Family{}.shape(own), loss, known, error_of_sum_, error_of_weight_);
+        sides_[side].begin(lane, own, family_.shape(own), loss, known, error_of_sum_, error_of_weight_);
     }
     void pad(std::size_t lane) {
         for (auto& side : sides_) side.close(lane);
@@ -217,9 +217,8 @@ struct RealSums : KernelDefaults {
 
     template <std::size_t Bytes>
     CODT_INLINE static void run(RealSums* kernel, const Stream<Block>* stream, const std::uint8_t* bucket) {
-        const Family family;
         TwoSumsPass<Family, Samples<Bytes>, double, lanes, Bytes> pass{
-            family, *stream, {*kernel, stream->ordered, bucket}, {}, {}};
+            kernel->family_, *stream, {*kernel, stream->ordered, bucket}, {}, {}};
         pass.left.load(kernel->sides_[0], kernel->least_.least_weight, kernel->least_.least_sum);
         pass.right.load(kernel->sides_[1], kernel->least_.least_weight, kernel->least_.least_sum);
         pass.run();
@@ -229,6 +228,7 @@ struct RealSums : KernelDefaults {
 
  private:
     TwoSums given_;
+    Family family_;
     std::span<const std::uint32_t> samples_;
     std::vector<double> k_, s_;  // of every id
     Sums all_;
@@ -249,6 +249,9 @@ std::unique_ptr<BracketScanner> make_two_sums_brackets(TwoSums sums, KernelPath 
             return std::make_unique<LaneBracketScanner<RealSums<PoissonOfTwo>>>(path, sums);
         case TwoSumsLoss::gamma:
             return std::make_unique<LaneBracketScanner<RealSums<GammaOfTwo>>>(path, sums);
+        case TwoSumsLoss::tweedie:
+            return std::make_unique<LaneBracketScanner<RealSums<TweedieOfTwo>>>(path, sums,
+                                                                                TweedieOfTwo{sums.exponent});
     }
     return nullptr;
 }

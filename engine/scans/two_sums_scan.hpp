@@ -12,7 +12,7 @@
 
 namespace codt {
 
-enum class TwoSumsLoss { entropy, gini, poisson, gamma };
+enum class TwoSumsLoss { entropy, gini, poisson, gamma, tweedie };
 
 // One entry per row of the data set; what the spans refer to must outlive the scanner.
 struct TwoSums {
@@ -26,6 +26,7 @@ struct TwoSums {
     std::span<const double> tuples;
     std::function<double(const double*)> loss;
     std::shared_ptr<const std::vector<double>> kept = nullptr;  // what the spans may refer to
+    double exponent = 0;                                        // a, of tweedie
 };
 std::unique_ptr<BracketScanner> make_two_sums_brackets(TwoSums sums, KernelPath path);
 
