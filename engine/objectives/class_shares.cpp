@@ -189,7 +189,7 @@ class ClassSharesObjective final : public CostTupleObjective<ClassShares<Impurit
 
     // Bounds first; not for losses that are cut off.
     std::unique_ptr<BracketScanner> make_lane_brackets(KernelPath path) const override {
-        if (!cost().weights.low.empty() || cost().ceiling < whole_loss_) return nullptr;
+        if (!cost().weights.low.empty() || std::isfinite(cost().ceiling)) return nullptr;
         const bool counts = !weighted_ && cost().weights.unit == 1;
         const auto loss = [this](const double* c) { return cost().loss(c); };
         if (cost().classes != 2)
