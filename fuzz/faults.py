@@ -254,4 +254,22 @@ FAULTS = (
         "return apart ? end + missing : end;",
         "return end;",
     ),
+    Fault(
+        "a corner of a block that is left out",
+        "engine/scans/two_sums_pass.hpp",
+        "Side::larger(side.value(family, i, up), side.value(family, i, down))",
+        "side.value(family, i, up)",
+    ),
+    Fault(
+        "a curvature that is too small",
+        "engine/scans/two_sums_pass.hpp",
+        "size * size * (first * at.rest_k + second * at.k)",
+        "size * size * Number(0.5) * (first * at.rest_k + second * at.k)",
+    ),
+    Fault(
+        "what a class adds within a block, forgotten",
+        "engine/scans/share_scan.cpp",
+        "room[1].r[i] -= terms.rise(i, on_right, start[1], end[1]);",
+        "room[1].r[i] -= Register{};",
+    ),
 )

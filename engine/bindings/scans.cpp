@@ -1,6 +1,7 @@
 #include "bindings/scans.hpp"
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -32,16 +33,19 @@ void check_thresholds(const Subset& subset, std::size_t feature,
 }
 
 // The objectives of the best trees of depth at most one on both sides of some thresholds of a feature (given
-// by their numbers), or with `bounds` bounds on these, and the seconds it took. `second` are thresholds of
-// the feature's second order (see Dataset), which follows it; they come after the first in all that is
-// returned. `known` holds upper bounds to start from. Empty if there is no such scan.
+// by their numbers), or with `bounds` bounds on these, and the seconds it took. `known` holds upper bounds to
+// start from. `second` are thresholds of the feature's second order (see Dataset), which follows it; they
+// come after the first in all that is returned. Without the name of an objective, it is the first that takes
+// such targets. Empty if there is no such scan.
 nb::dict scan_sides(const Matrix& x, const Values& y, const std::string& task, std::int64_t n_classes,
                     double penalty, std::uint32_t feature, const std::vector<std::uint32_t>& thresholds,
                     const Matrix& known, const std::string& kernel, bool bounds,
-                    const std::vector<std::uint32_t>& second) {
+                    const std::vector<std::uint32_t>& second, const std::string& objective_name,
+                    const std::vector<double>& parameters, const std::optional<Column>& weights) {
     check_features(x);
-    const Targets targets = targets_from(x, y, {task, n_classes, {}, {}});
-    const Problem problem = make_problem({}, {x.data(), x.size()}, targets, {.merge_rows = false});
+    const Targets targets = targets_from(x, y, {task, n_classes, weights, {}});
+    const Problem problem =
+        make_problem({objective_name, parameters}, {x.data(), x.size()}, targets, {.merge_rows = false});
     const Objective& objective = *problem.objective;
     const Subset subset(*problem.data);
     check_thresholds(subset, feature, thresholds);
@@ -125,7 +129,8 @@ void bind_scans(nb::module_& m) {
     m.def("scan_sides", &scan_sides, nb::arg("X"), nb::arg("y"), nb::kw_only(), nb::arg("task"),
           nb::arg("n_classes"), nb::arg("penalty"), nb::arg("feature"), nb::arg("thresholds"),
           nb::arg("known"), nb::arg("kernel"), nb::arg("bounds"),
-          nb::arg("second") = std::vector<std::uint32_t>{});
+          nb::arg("second") = std::vector<std::uint32_t>{}, nb::arg("objective") = "",
+          nb::arg("parameters") = std::vector<double>{}, nb::arg("weights") = nb::none());
 }
 
 }  // namespace codt::bindings

@@ -22,6 +22,8 @@
 #include "objectives/cost_tuple.hpp"
 #include "objectives/targets.hpp"
 #include "objectives/whole_units.hpp"
+#include "scans/share_scan.hpp"
+#include "scans/two_sums_scan.hpp"
 
 namespace codt {
 
@@ -34,6 +36,8 @@ struct Entropy {
         return c * std::log1p(rest / c);
     }
     static constexpr double least_part = 1.3862943611198906;  // 2 log 2
+    static constexpr TwoSumsLoss brackets = TwoSumsLoss::entropy;
+    static constexpr ShareLoss shares = ShareLoss::entropy;
     // The most that the loss can change when a weight changes by d beside a total of W: the loss grows by
     // log(W / c) for every unit of c.
     static double change(double d, double total) { return d * (1 + std::log(std::max(1.0, total / d))); }
@@ -45,6 +49,8 @@ struct Gini {
         return c * (rest / (c + rest));
     }
     static constexpr double least_part = 1.0;
+    static constexpr TwoSumsLoss brackets = TwoSumsLoss::gini;
+    static constexpr ShareLoss shares = ShareLoss::gini;
     static double change(double d, double) { return 2 * d; }
 };
 
@@ -131,6 +137,9 @@ class ClassSharesObjective final : public CostTupleObjective<ClassShares<Impurit
         const double weight = std::accumulate(weights.begin(), weights.end(), 0.0);
         for (const double d : cost().weights.distortions)
             if (d > 0) distortion_ += Impurity::change(d, weight);
+        if (cost().classes == 2)
+            for (std::uint32_t row = 0; row < original_.size(); ++row)
+                of_class_1_.push_back(cost().labels[row] * cost().weights.high[row]);
     }
 
     static std::unique_ptr<Objective> make(const Targets& targets) {
@@ -178,6 +187,25 @@ class ClassSharesObjective final : public CostTupleObjective<ClassShares<Impurit
         });
     }
 
+    // Bounds first; not for losses that are cut off.
+    std::unique_ptr<BracketScanner> make_lane_brackets(KernelPath path) const override {
+        if (!cost().weights.low.empty() || std::isfinite(cost().ceiling)) return nullptr;
+        const bool counts = !weighted_ && cost().weights.unit == 1;
+        const auto loss = [this](const double* c) { return cost().loss(c); };
+        if (cost().classes != 2)
+            return counts && cost().classes <= most_classes
+                       ? make_share_brackets(Impurity::shares, cost().labels, cost().classes, loss, path)
+                       : nullptr;
+        if (counts)
+            return make_two_class_brackets(
+                Impurity::brackets, cost().labels,
+                [](double n, double ones) { return impurity_of_two<Impurity>(ones, n - ones); }, path);
+        auto tuples = std::make_shared<std::vector<double>>(2 * original_.size());
+        for (std::uint32_t row = 0; row < original_.size(); ++row) cost().add(row, tuples->data() + 2 * row);
+        return make_two_sums_brackets(
+            {Impurity::brackets, cost().weights.high, of_class_1_, true, 2, *tuples, loss, tuples}, path);
+    }
+
     // Weights would be lost.
     Objective::Maker maker_for_merged_rows() const override { return weighted_ ? nullptr : make; }
 
@@ -203,13 +231,15 @@ class ClassSharesObjective final : public CostTupleObjective<ClassShares<Impurit
     }
 
  private:
+    static constexpr std::uint32_t most_classes = 64;  // for which every lane keeps a count
+
     std::vector<double> weights_of(const std::vector<double>& total) const {
         std::vector<double> weights(cost().classes);
         for (std::uint32_t k = 0; k < weights.size(); ++k) weights[k] = cost().weight_of(total.data(), k);
         return weights;
     }
 
-    std::vector<double> original_;
+    std::vector<double> original_, of_class_1_;
     bool weighted_;
     double whole_loss_ = 0, distortion_ = 0;
 };

@@ -120,18 +120,20 @@ struct PlainDeviance {
     Rates rates;
     Cluster all;
     ExactSums weight, sum, divergence;
+    std::vector<double> sums;  // w y, rounded
 
     PlainDeviance(const Family& of, Rates given)
         : family(of), rates(std::move(given)), all(Cluster::of(rates, rows_by_target(rates))) {
-        std::vector<DoubleDouble> weights, sums, divergences;
+        std::vector<DoubleDouble> weights, products, divergences;
         for (std::size_t i = 0; i < rates.y.size(); ++i) {
             const double y = rates.y[i], w = rates.weights[i];
             weights.emplace_back(w);
-            sums.push_back(DoubleDouble::product(w, y));
+            products.push_back(DoubleDouble::product(w, y));
             divergences.push_back(DoubleDouble(w) * all.divergence(family, y));
+            sums.push_back(products.back().high);
         }
         weight = ExactSums(weights);
-        sum = ExactSums(sums);
+        sum = ExactSums(products);
         divergence = ExactSums(divergences);
     }
 

@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "scans/two_sums_scan.hpp"
+
 namespace codt {
 
 template <class Real>
@@ -38,6 +40,7 @@ Real rest_of_atanh(Real v) {
 
 struct Poisson {
     static constexpr bool takes_zero = true;
+    static constexpr TwoSumsLoss brackets = TwoSumsLoss::poisson;
     double degree() const { return 1; }  // d(t y, t o) = t^degree d(y, o)
     double amplification() const { return 128; }
     template <class Real>
@@ -54,6 +57,7 @@ struct Poisson {
 
 struct Gamma {
     static constexpr bool takes_zero = false;
+    static constexpr TwoSumsLoss brackets = TwoSumsLoss::gamma;
     double degree() const { return 0; }
     double amplification() const { return 128; }
     template <class Real>
@@ -69,6 +73,7 @@ struct Gamma {
 struct Tweedie {
     double a;  // 2 - power
     static constexpr bool takes_zero = true;
+    static constexpr TwoSumsLoss brackets = TwoSumsLoss::tweedie;
     double degree() const { return a; }
     double amplification() const { return 128 / (a * (1 - a)); }
     template <class Real>

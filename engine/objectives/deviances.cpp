@@ -35,6 +35,7 @@
 #include "objectives/deviance_families.hpp"
 #include "objectives/range.hpp"
 #include "objectives/targets.hpp"
+#include "scans/two_sums_scan.hpp"
 
 namespace codt {
 
@@ -77,6 +78,20 @@ class Deviance final : public CostTupleObjective<Cost> {
             const double own = std::max(of_two(w, y, others, range.low), of_two(w, y, others, range.high));
             return std::min(most, own * (1 + 1e-9));
         });
+    }
+
+    std::unique_ptr<BracketScanner> make_lane_brackets(KernelPath path) const override {
+        if constexpr (std::is_same_v<Cost, PlainDeviance<Family>>) {
+            const std::size_t entries = cost().size();
+            auto tuples = std::make_shared<std::vector<double>>(entries * given_.y.size());
+            for (std::uint32_t row = 0; row < given_.y.size(); ++row)
+                cost().add(row, tuples->data() + entries * row);
+            return make_two_sums_brackets(
+                {Family::brackets, cost().rates.weights, cost().sums, false, entries, *tuples,
+                 [this](const double* c) { return cost().loss(c); }, tuples, cost().family.degree()},
+                path);
+        }
+        return nullptr;
     }
 
     double unit() const override { return unit_; }

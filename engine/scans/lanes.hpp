@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(__clang__)
 #define CODT_X86_BUILTINS
@@ -69,7 +70,13 @@ struct Pack {
         for (std::size_t i = 0; i < registers; ++i) {
             Narrow x;
             std::memcpy(&x, row + i * per_register, per_register);
-            r[i] += __builtin_convertvector(x, Register);
+            if constexpr (std::is_floating_point_v<T>) {
+                using Whole = typename Pack<std::int32_t, sizeof(std::int32_t) * per_register>::Register;
+                const Whole whole = __builtin_convertvector(x, Whole);
+                r[i] += __builtin_convertvector(whole, Register);
+            } else {
+                r[i] += __builtin_convertvector(x, Register);
+            }
         }
     }
     // *this += value in the lanes selected by a row of masks (all bits set, or none).

@@ -21,35 +21,29 @@
 #include <vector>
 
 #include "scans/fitting_scanner.hpp"
+#include "scans/two_class_counts.hpp"
 #include "scans/two_class_extremes.hpp"
 
 namespace codt {
 
 namespace {
 
-// The code of a sample: its bucket (see lane_rows.hpp), and this bit for class 1.
-constexpr std::uint8_t class_bit = 64;
-
-// What a sample adds, by its code.
+// What a sample adds to d, by its code: 1 or -1 in its lanes.
 template <class Int>
-struct alignas(pack_bytes) CodeRows {
+struct alignas(pack_bytes) StepRows {
     static constexpr std::uint32_t lanes = lane_count<Int>;
-    static_assert(missing_bucket<lanes> < class_bit);
+    Int rows[2 * class_bit][lanes];
 
-    std::uint8_t count[2 * class_bit][2 * lanes];  // one in its lanes, in the first half for class 1
-    Int step[2 * class_bit][lanes];                // 1 or -1 in its lanes
-
-    CodeRows() : count{}, step{} {
+    StepRows() : rows{} {
         for (std::uint32_t bucket = 0; bucket < lanes; ++bucket) set(bucket, ~std::uint64_t{0} << bucket);
     }
 
     // The samples of this bucket go left in these lanes.
     void set(std::uint32_t bucket, std::uint64_t left) {
         for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-            const bool here = left >> lane & 1U;
-            count[bucket + class_bit][lane] = count[bucket][lanes + lane] = here;
-            step[bucket + class_bit][lane] = here;
-            step[bucket][lane] = static_cast<Int>(-static_cast<int>(here));
+            const Int here = left >> lane & 1U ? 1 : 0;
+            rows[bucket + class_bit][lane] = here;
+            rows[bucket][lane] = static_cast<Int>(-here);
         }
     }
 };
@@ -94,7 +88,10 @@ struct TwoClassKernel : KernelDefaults {
         sides_.start(side, lane, n - ones, ones, known);
     }
     void pad(std::size_t lane) { sides_.pad(lane, size_ - ones_, ones_); }
-    void missing_left(std::uint64_t left) { rows_.set(missing_bucket<lanes>, left); }
+    void missing_left(std::uint64_t left) {
+        steps_.set(missing_bucket<lanes>, left);
+        counts_.set(missing_bucket<lanes>, left);
+    }
     double value(std::size_t side, std::size_t lane, double lambda) const {
         return sides_.value(side, lane, lambda);
     }
@@ -102,9 +99,9 @@ struct TwoClassKernel : KernelDefaults {
     template <std::size_t Bytes>
     struct Samples {
         using P = Pack<Int, Bytes>;
-        static constexpr std::size_t both_bytes = std::size_t{2} * lanes;
 
-        const CodeRows<Int>& rows;
+        const StepRows<Int>& steps;
+        const ClassCounts<lanes>& counts;
         const std::uint32_t* ordered;
         const std::uint8_t* code;
 
@@ -116,23 +113,11 @@ struct TwoClassKernel : KernelDefaults {
         }
         CODT_INLINE void step(std::uint32_t id, P& sum, Int& total) const {
             const std::uint8_t c = code[id];
-            sum.add_row(rows.step[c]);
+            sum.add_row(steps.rows[c]);
             total = static_cast<Int>(c & class_bit ? total + 1 : total - 1);
         }
         CODT_INLINE void count(std::uint32_t k, const Block& block, P& ones, P& zeros) const {
-            constexpr std::uint32_t most = 255;
-            ones.clear();
-            zeros.clear();
-            while (k < block.end) {
-                Pack<std::uint8_t, std::min(Bytes, both_bytes), both_bytes> both;
-                both.clear();
-                for (const std::uint32_t stop = std::min(block.end, k + most); k < stop; ++k)
-                    both.add_row(rows.count[code[ordered[k]]]);
-                alignas(pack_bytes) std::uint8_t bytes[both_bytes];
-                both.store(bytes);
-                ones.add_widened(bytes);
-                zeros.add_widened(bytes + lanes);
-            }
+            counts.template count<Bytes>(ordered, code, k, block.end, ones, zeros);
         }
     };
 
@@ -140,14 +125,15 @@ struct TwoClassKernel : KernelDefaults {
     CODT_INLINE static void run(TwoClassKernel* kernel, const Stream<Block>* stream,
                                 const std::uint8_t* code) {
         TwoClassPass<Int, Bytes> pass;
-        pass.run(*stream, Samples<Bytes>{kernel->rows_, stream->ordered, code}, kernel->sides_);
+        pass.run(*stream, Samples<Bytes>{kernel->steps_, kernel->counts_, stream->ordered, code}, kernel->sides_);
     }
 
  private:
     std::span<const std::uint16_t> labels_;
     std::vector<std::uint8_t> bit_;  // of every id
     std::uint32_t size_ = 0, ones_ = 0;
-    CodeRows<Int> rows_;
+    StepRows<Int> steps_;
+    ClassCounts<lanes> counts_;
     TwoClassSides<Int> sides_;
 };
 

@@ -64,6 +64,9 @@ def scan_sides(
     kernel: str,
     bounds: bool,
     second: list[int] = ...,
+    objective: str = "",
+    parameters: list[float] = ...,
+    weights: NDArray[np.float64] | None = None,
 ) -> SideValues: ...
 
 class Search:

@@ -1,0 +1,199 @@
+// The losses that depend on two sums (two_sums_pass.hpp). A side of weight n and sum S, with mean m = S / n,
+// is split into leaves of weights k and k' and sums s and s'. With c = s - k m the means of the leaves are m
+// + c / k and m - c / k', and the gain of the split is
+//
+//     k d(m + c / k, m) + k' d(m - c / k', m),
+//
+// where d is the divergence of the loss. With t = y / m,
+//
+//     entropy     d(y, m) = y log(y / m) + (1 - y) log((1 - y) / (1 - m))    two classes, s the weight of one
+//     gini        d(y, m) = 2 (y - m)^2                                      the same
+//     poisson     d(y, m) = m (t log t - t + 1)
+//     gamma       d(y, m) = t - 1 - log t
+//     tweedie     d(y, m) = m^a (1 + a (t - 1) - t^a) / (a (1 - a))
+//
+// Curvature. d(y, m) = (y - m)^2 r(y), where r is the mean of d''/2 between m and y with weights that fall
+// towards y. All d'' are convex, so r is, too, and between m and an end of the range of y it is largest at
+// one of the two: r(m) = d''(m) / 2, or r of the end. `high` bounds it for y > m, `low` for y < m.
+//
+// Errors. The gain of the best split is off by no more than the sum of
+//
+//     slack.part      times itself,
+//     slack.weight    times n: roundings of floats, u = 2^-24,
+//     slack.of_sum    times the error of a sum s, and
+//     slack.of_weight times the error of a weight k.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "scans/lane_logarithm.hpp"
+#include "scans/lanes.hpp"
+
+namespace codt {
+
+// The leaves of a split of one side.
+template <class Register>
+struct SplitPlace {
+    Register k, rest_k, s, rest_s, c;
+};
+
+struct Slack {
+    double part = 0, weight = 0, of_sum = 0, of_weight = 0;
+};
+
+// A side that is to be split: its weight and sum, the least that a leaf can have of either if it has any of
+// it, and the range of the means of leaves.
+struct SideSums {
+    double n, sum, least_weight, least_sum, least_mean, most_mean;
+
+    double mean() const { return sum / n; }
+    // The range of t, and its lower end where it is above zero.
+    double least() const { return std::min(1.0, least_mean / mean()); }
+    double most() const { return std::max(1.0, most_mean / mean()); }
+    double positive() const { return std::min(1.0, std::max(least_mean, least_sum / n) / mean()); }
+    // The most that log t can be, and t differ from 1; sums are known well enough for the room on top.
+    double logarithm() const {
+        return std::max(std::log(most()), -std::log(positive())) + (least_mean > 0 ? 1e-6 : 1.0);
+    }
+    double distance() const { return std::max(most() - 1, 1 - least()) + 1e-6; }
+};
+
+// A gain is `scale` times value() - base.
+struct SideShape {
+    double high, low;
+    Slack slack;
+    double base = 0, scale = 1;
+};
+
+inline constexpr double float_rounding = 0x1p-24;
+
+struct EntropyOfTwo {
+    // In bits.
+    template <class Log, class Register>
+    CODT_INLINE Register value(const SplitPlace<Register>& at, const Register&) const {
+        const Register other = at.k - at.s, rest_other = at.rest_k - at.rest_s;
+        const Register log_k = Log::of(at.k).binary(), log_rest = Log::of(at.rest_k).binary();
+        return (at.s * (Log::of(at.s).binary() - log_k) + other * (Log::of(other).binary() - log_k)) +
+               (at.rest_s * (Log::of(at.rest_s).binary() - log_rest) +
+                rest_other * (Log::of(rest_other).binary() - log_rest));
+    }
+    // A logarithm is off by one rounding of itself and 3 u, each of the two of a term; the terms sum up to n
+    // at most, and each takes part in 5 further roundings.
+    SideShape shape(const SideSums& side) const {
+        constexpr double log_2 = 0.6931471805599453;
+        const double m = side.mean(), n = side.n;
+        const double middle = 1 / (2 * m * (1 - m));
+        SideShape out{};
+        out.high = std::max(middle, -std::log(m) / ((1 - m) * (1 - m))) / log_2;
+        out.low = std::max(middle, -std::log1p(-m) / (m * m)) / log_2;
+        out.slack.weight = float_rounding * (2 * std::log2(n + 2) + 16);
+        out.base = n * (m * std::log(m) + (1 - m) * std::log1p(-m)) / log_2;
+        out.scale = log_2;
+        return out;
+    }
+};
+
+struct GiniOfTwo {
+    template <class Log, class Register>
+    CODT_INLINE Register value(const SplitPlace<Register>& at, const Register&) const {
+        return at.c * at.c * (1 / at.k + 1 / at.rest_k);
+    }
+    // c is off by 3 u S, and no larger than k or k'.
+    SideShape shape(const SideSums&) const { return {1, 1, {0, 32 * float_rounding, 0, 0}, 0, 2}; }
+};
+
+// The families whose second derivatives fall: r is largest at the mean, or at the least value.
+template <class Family>
+SideShape falling_shape(const Family& family, const SideSums& side, double second, const Slack& slack) {
+    const double m = side.mean(), least = side.least();
+    const double low = least < 0.9 ? family.divergence(least) / ((1 - least) * (1 - least)) : second / 2;
+    const double scale = family.scale(m);
+    return {0.5 / (m * m) * (1 + 1e-9), low / (m * m) * (1 + 1e-9), slack, 0, scale};
+}
+
+struct PoissonOfTwo {
+    template <class Log, class Register>
+    CODT_INLINE static Register term(const Register& t) {
+        const Log log = Log::of(t);
+        return log.e == 0 ? log.f * log.f - log.square_q * t : t * log.natural() - (t - 1);
+    }
+    template <class Log, class Register>
+    CODT_INLINE Register value(const SplitPlace<Register>& at, const Register& per_mean) const {
+        return at.k * term<Log, Register>(at.s * per_mean / at.k) +
+               at.rest_k * term<Log, Register>(at.rest_s * per_mean / at.rest_k);
+    }
+    double scale(double m) const { return m; }
+    double divergence(double t) const { return t > 0 ? t * std::log(t) - t + 1 : 1; }
+    SideShape shape(const SideSums& side) const {
+        return falling_shape(*this, side, 1 / side.least(),
+                             {0x1p-20, 0, side.logarithm(), side.mean() * side.distance()});
+    }
+};
+
+struct GammaOfTwo {
+    template <class Log, class Register>
+    CODT_INLINE static Register term(const Register& t) {
+        const Log log = Log::of(t);
+        return log.e == 0 ? log.square_q : t - 1 - log.natural();
+    }
+    template <class Log, class Register>
+    CODT_INLINE Register value(const SplitPlace<Register>& at, const Register& per_mean) const {
+        return at.k * term<Log, Register>(at.s * per_mean / at.k) +
+               at.rest_k * term<Log, Register>(at.rest_s * per_mean / at.rest_k);
+    }
+    double scale(double) const { return 1; }
+    double divergence(double t) const { return t - 1 - std::log(t); }
+    SideShape shape(const SideSums& side) const {
+        const double least = side.least();
+        return falling_shape(*this, side, 1 / (least * least),
+                             {0x1p-20, 0, 2 * side.distance() / (least * side.mean()), side.logarithm()});
+    }
+};
+
+struct TweedieOfTwo {
+    double a;
+
+    // exp(x) - 1 - x over x^2 by its series: the first term left out is 9e-8 of the sum where |x| < log(2)
+    // / 2.
+    template <class Register>
+    CODT_INLINE static Register rest_of_exp(const Register& x) {
+        return 0.5 + x * (1.0 / 6 + x * (1.0 / 24 + x * (1.0 / 120 + x * (1.0 / 720 + x * (1.0 / 5040)))));
+    }
+    template <class Log, class Register>
+    CODT_INLINE static Register exp(const Register& x) {
+        constexpr double magic = 0x1.8p52;  // its last bits are those of a whole number added to it
+        const Register sum = x * 1.4426950408889634 + magic;
+        const Register rest = x - (sum - magic) * 0.6931471805599453;
+        const Register power = 1 + rest + rest * rest * rest_of_exp<Register>(rest);
+        return (Register)((typename Log::Words)power + ((typename Log::Words)sum << 52));
+    }
+    template <class Log, class Register>
+    CODT_INLINE Register term(const Register& t) const {
+        const Log log = Log::of(t);
+        const Register x = log.natural() * a;
+        const Register power = exp<Log, Register>(x);
+        return log.e == 0 ? log.square_q * a - x * x * rest_of_exp<Register>(x)
+                          : 1 + (t - 1) * a - (t > 0 ? power : Register{});
+    }
+    template <class Log, class Register>
+    CODT_INLINE Register value(const SplitPlace<Register>& at, const Register& per_mean) const {
+        return at.k * term<Log, Register>(at.s * per_mean / at.k) +
+               at.rest_k * term<Log, Register>(at.rest_s * per_mean / at.rest_k);
+    }
+    double scale(double m) const { return std::pow(m, a) / (a * (1 - a)); }
+    double divergence(double t) const { return 1 + a * (t - 1) - std::pow(t, a); }
+    SideShape shape(const SideSums& side) const {
+        const double m = side.mean(), log = side.logarithm();
+        const double of_sum = 2 * std::pow(m * side.positive(), a - 1) * log;
+        const double of_weight =
+            std::pow(m, a) * (log * std::pow(side.most(), a) + (side.least() > 0 ? 0 : 1 / a));
+        SideShape out = falling_shape(*this, side, a * (1 - a) * std::pow(side.least(), a - 2),
+                                      {0x1p-18 / (a * (1 - a)), 0, of_sum, of_weight});
+        out.high *= a * (1 - a);
+        return out;
+    }
+};
+
+}  // namespace codt

@@ -1,0 +1,310 @@
+// Scans for losses that depend on two sums, a weight k and a sum s (two_sums_families.hpp): a pass finds the
+// best gain of every lane, but for a known error.
+//
+// A gain is convex in (k, s). In a block every sample lies between two lines from the origin, s = y- k and
+// s = y+ k, so inside the block (k, s) stays in the parallelogram of
+//
+//     (k0, s0)   (k0 + u, s0 + y+ u)   (k1 - u, s1 - y+ u)   (k1, s1),     u = (s1 - s0 - y- (k1 - k0)) / (y+
+//     - y-),
+//
+// and the gain is largest at a corner. The first and the last are boundaries. Boundaries have k between the
+// least weight and n less the least weight: a corner outside is moved there along the steeper line, which
+// makes the parallelogram no smaller where boundaries are, but for places between its other corner and the
+// line c = 0.
+//
+// Logarithms take long. By their curvature (two_sums_families.hpp) gains are no larger than
+//
+//     c^2 (high / k + low / k')   if c > 0,     c^2 (low / k + high / k')   if c < 0,
+//
+// which is convex as well. Only where that exceeds the best gain is the gain itself computed: first at the
+// ends of blocks, then, where a corner may be better than the best of the ends of some blocks to come, at the
+// corners, and where they are better, at all boundaries of the block.
+//
+// A place is left out only where the computed gain, or bound, is no more than the best one. So the best gain
+// is off by no more than one gain is.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "scans/lanes.hpp"
+#include "scans/scan_driver.hpp"
+#include "scans/two_sums_families.hpp"
+
+namespace codt {
+
+template <class Number>
+struct TwoSumsBlock : BlockRange {
+    Number weight, sum;             // of its samples
+    Number lower, upper, per_span;  // y-, y+, 1 / (y+ - y-) or zero
+};
+
+// Per lane: weight, sum, mean and its reciprocal, the least product of the weights of two leaves, the
+// curvatures, and the best value so far; then the loss of a leaf, and what turns values into gains.
+template <class Number, std::uint32_t Lanes>
+struct alignas(pack_bytes) TwoSumsLanes {
+    Number n[Lanes], sum[Lanes], mean[Lanes], per_mean[Lanes], tilt[Lanes], high[Lanes], low[Lanes],
+        base[Lanes], best[Lanes];
+    double loss[Lanes], start[Lanes], scale[Lanes], part[Lanes], error[Lanes];
+
+    // Nothing beats a value this large.
+    void close(std::size_t lane) {
+        n[lane] = sum[lane] = mean[lane] = per_mean[lane] = tilt[lane] = high[lane] = low[lane] = base[lane] =
+            0;
+        best[lane] = static_cast<Number>(0x1p60);
+        loss[lane] = start[lane] = scale[lane] = part[lane] = error[lane] = 0;
+    }
+
+    // A side whose leaf loses `own`, of which `known` is the loss of some split.
+    void begin(std::size_t lane, const SideSums& side, const SideShape& shape, double own, double known,
+               double error_of_sum, double error_of_weight) {
+        n[lane] = static_cast<Number>(side.n);
+        sum[lane] = static_cast<Number>(side.sum);
+        mean[lane] = static_cast<Number>(side.mean());
+        per_mean[lane] = static_cast<Number>(1 / side.mean());
+        tilt[lane] = static_cast<Number>(4 * std::numeric_limits<Number>::epsilon() * side.sum +
+                                         error_of_sum + error_of_weight * side.mean());
+        high[lane] = static_cast<Number>(shape.high);
+        low[lane] = static_cast<Number>(shape.low);
+        base[lane] = static_cast<Number>(shape.base);
+        start[lane] = shape.base;
+        scale[lane] = shape.scale;
+        part[lane] = shape.slack.part;
+        error[lane] = shape.scale * shape.slack.weight * side.n + shape.slack.of_sum * error_of_sum +
+                      shape.slack.of_weight * error_of_weight;
+        loss[lane] = own;
+        best[lane] = static_cast<Number>(shape.base + std::max(0.0, (own - known) / shape.scale));
+    }
+
+    void bracket(std::size_t lane, double lambda, double& lower, double& upper) const {
+        const double gain = scale[lane] * (static_cast<double>(best[lane]) - start[lane]);
+        const double slack = error[lane] + part[lane] * gain;
+        const auto value = [&](double g) {
+            return std::min(loss[lane], std::max(0.0, loss[lane] - std::max(0.0, g)) + lambda);
+        };
+        upper = std::min(upper, value(gain - slack));
+        lower = std::min(upper, value(gain + slack));
+    }
+};
+
+// One side in registers.
+template <class Number, std::uint32_t Lanes, std::size_t Bytes>
+struct TwoSumsSide {
+    using P = Pack<Number, Bytes, Lanes * sizeof(Number)>;
+    using Register = typename P::Register;
+    using Log = LaneLogarithm<Number, Bytes>;
+    static constexpr Number blur = sizeof(Number) == 4 ? Number(0x1p-19) : Number(0x1p-40);
+
+    P n, sum, mean, per_mean, tilt, high, low, base, best;
+    Number least;    // weight of a leaf
+    Number nothing;  // a sum below this is zero
+
+    CODT_INLINE void load(const TwoSumsLanes<Number, Lanes>& side, double least_weight, double least_sum) {
+        n.load(side.n);
+        sum.load(side.sum);
+        mean.load(side.mean);
+        per_mean.load(side.per_mean);
+        tilt.load(side.tilt);
+        high.load(side.high);
+        low.load(side.low);
+        base.load(side.base);
+        best.load(side.best);
+        least = static_cast<Number>(least_weight);
+        nothing = static_cast<Number>(least_sum / 2);
+    }
+
+    CODT_INLINE static Register smaller(const Register& a, const Register& b) { return a < b ? a : b; }
+    CODT_INLINE static Register larger(const Register& a, const Register& b) { return a > b ? a : b; }
+    CODT_INLINE static Register size_of(const Register& a) { return larger(a, -a); }
+
+    CODT_INLINE SplitPlace<Register> place(std::size_t i, const Register& k, const Register& s) const {
+        const Register one = Register{} + least;
+        SplitPlace<Register> at;
+        at.c = s - k * mean.r[i];
+        at.k = larger(k, one);
+        at.rest_k = larger(n.r[i] - k, one);
+        const Register rest_s = sum.r[i] - s;
+        at.s = s > nothing ? s : Register{};
+        at.rest_s = rest_s > nothing ? rest_s : Register{};
+        return at;
+    }
+    // Negative where a gain might be better than the best.
+    CODT_INLINE Register room(std::size_t i, const SplitPlace<Register>& at) const {
+        const Register size = size_of(at.c) + tilt.r[i];
+        const Register first = at.c > 0 ? high.r[i] : low.r[i];
+        const Register second = at.c > 0 ? low.r[i] : high.r[i];
+        return (best.r[i] - base.r[i]) * (1 - blur) * (at.k * at.rest_k) -
+               size * size * (first * at.rest_k + second * at.k);
+    }
+    template <class Family>
+    CODT_INLINE Register value(const Family& family, std::size_t i, const SplitPlace<Register>& at) const {
+        return family.template value<Log, Register>(at, per_mean.r[i]);
+    }
+    template <class Family>
+    CODT_INLINE void take(const Family& family, std::size_t i, const Register& k, const Register& s) {
+        const Register found = value(family, i, place(i, k, s));
+        const Register size = smaller(k, n.r[i] - k);
+        best.r[i] = larger(size > least / 2 ? found : best.r[i], best.r[i]);
+    }
+
+    // The samples of a block on this side, and those before it.
+    struct Inside {
+        Register k, s, more_k, more_s;
+    };
+    // The two corners other than the block's ends.
+    template <class Block>
+    CODT_INLINE void corners(std::size_t i, const Inside& in, const Block& block, SplitPlace<Register>& up,
+                             SplitPlace<Register>& down) const {
+        const Register u = (in.more_s - in.more_k * block.lower) * block.per_span;
+        const Register one = Register{} + least;
+        const Register last = n.r[i] - one;
+        const Register rise = smaller(larger(u, one - in.k), last - in.k);
+        up = place(i, in.k + rise, in.s + rise * block.upper);
+        const Register k = in.k + in.more_k;
+        const Register fall = larger(smaller(u, k - one), k - last);
+        down = place(i, k - fall, (in.s + in.more_s) - fall * block.upper);
+    }
+};
+
+// A pass over a stream. `Samples` knows what a sample adds:
+//
+//     count(begin, block, k, s)    the sums of a block's samples left of each threshold
+//     step(id, k, s, all_k, all_s) adds a sample to the sums left of each threshold, and to those of all
+//     samples
+template <class Family, class Samples, class Number, std::uint32_t Lanes, std::size_t Bytes>
+struct TwoSumsPass {
+    using Side = TwoSumsSide<Number, Lanes, Bytes>;
+    using P = typename Side::P;
+    using Register = typename P::Register;
+    using Block = TwoSumsBlock<Number>;
+    using Inside = typename Side::Inside;
+    using Place = SplitPlace<Register>;
+
+    const Family& family;
+    const Stream<Block>& stream;
+    Samples samples;
+    Side left, right;
+
+    // A block with the sums before it and inside it.
+    struct Counted {
+        const Block* block;
+        std::uint32_t begin;
+        Number all_k, all_s;
+        P k, s, more_k, more_s;
+
+        CODT_INLINE Inside on_left(std::size_t i) const { return {k.r[i], s.r[i], more_k.r[i], more_s.r[i]}; }
+        CODT_INLINE Inside on_right(std::size_t i) const {
+            return {all_k - k.r[i], all_s - s.r[i], block->weight - more_k.r[i], block->sum - more_s.r[i]};
+        }
+    };
+
+    template <bool Left, bool Right>
+    CODT_INLINE void offer(const P& k, const P& s, Number all_k, Number all_s) {
+        P room;
+        for (std::size_t i = 0; i < P::registers; ++i) {
+            if constexpr (Left) room.r[i] = left.room(i, left.place(i, k.r[i], s.r[i]));
+            if constexpr (Right) {
+                const Register other = right.room(i, right.place(i, all_k - k.r[i], all_s - s.r[i]));
+                room.r[i] = Left ? Side::smaller(room.r[i], other) : other;
+            }
+        }
+        if (any_negative(room)) take<Left, Right>(k, s, all_k, all_s);
+    }
+    template <bool Left, bool Right>
+    CODT_INLINE void take(const P& k, const P& s, Number all_k, Number all_s) {
+        for (std::size_t i = 0; i < P::registers; ++i) {
+            if constexpr (Left) left.take(family, i, k.r[i], s.r[i]);
+            if constexpr (Right) right.take(family, i, all_k - k.r[i], all_s - s.r[i]);
+        }
+    }
+
+    // Negative where a corner or the end of a block might be better than the best.
+    CODT_INLINE static Register room(const Side& side, std::size_t i, const Inside& in, const Block& block) {
+        Register room = side.room(i, side.place(i, in.k + in.more_k, in.s + in.more_s));
+        if (block.several) {
+            Place up, down;
+            side.corners(i, in, block, up, down);
+            room = Side::smaller(room, Side::smaller(side.room(i, up), side.room(i, down)));
+        }
+        return in.more_k > 0 ? room : Register{} + 1;
+    }
+    CODT_INLINE bool is_doubtful(const Counted& in) const {
+        P room;
+        for (std::size_t i = 0; i < P::registers; ++i)
+            room.r[i] = Side::smaller(this->room(left, i, in.on_left(i), *in.block),
+                                      this->room(right, i, in.on_right(i), *in.block));
+        return any_negative(room);
+    }
+
+    // Whether the gain of a corner is better than the best.
+    CODT_INLINE bool is_better(const Side& side, const Counted& in, bool on_left) const {
+        P room;
+        for (std::size_t i = 0; i < P::registers; ++i) {
+            const Inside inside = on_left ? in.on_left(i) : in.on_right(i);
+            Place up, down;
+            side.corners(i, inside, *in.block, up, down);
+            room.r[i] = side.best.r[i] - Side::larger(side.value(family, i, up), side.value(family, i, down));
+            room.r[i] = inside.more_k > 0 ? room.r[i] : Register{} + 1;
+        }
+        return any_negative(room);
+    }
+    CODT_INLINE void look_into(const Counted& in) {
+        if (!is_doubtful(in)) return;
+        const bool walk_left = is_better(left, in, true);
+        const bool walk_right = is_better(right, in, false);
+        if (walk_left && walk_right)
+            walk<true, true>(in);
+        else if (walk_left)
+            walk<true, false>(in);
+        else if (walk_right)
+            walk<false, true>(in);
+    }
+    template <bool Left, bool Right>
+    CODT_INLINE void walk(const Counted& in) {
+        P k = in.k, s = in.s;
+        Number all_k = in.all_k, all_s = in.all_s;
+        walk_groups<Walk::inside>(
+            stream, in.begin, *in.block,
+            [&](std::uint32_t id) CODT_INLINE_LAMBDA { samples.step(id, k, s, all_k, all_s); },
+            [&](std::uint32_t) CODT_INLINE_LAMBDA { offer<Left, Right>(k, s, all_k, all_s); });
+    }
+
+    // This many blocks are counted before any of them is walked: their ends give good gains.
+    static constexpr std::uint32_t ahead = 32;
+
+    CODT_INLINE void run() {
+        Counted doubtful[ahead];
+        Counted now;
+        now.begin = 0;
+        now.all_k = now.all_s = 0;
+        now.k.clear();
+        now.s.clear();
+        for (std::uint32_t number = 0; number < stream.block_count;) {
+            std::uint32_t count = 0;
+            const std::uint32_t end = std::min(number + ahead, stream.block_count);
+            for (; number < end; ++number) {
+                now.block = stream.blocks + number;
+                samples.count(now.begin, *now.block, now.more_k, now.more_s);
+                P next_k = now.k, next_s = now.s;
+                next_k.add(now.more_k);
+                next_s.add(now.more_s);
+                const Number all_k = now.all_k + now.block->weight, all_s = now.all_s + now.block->sum;
+                if (is_doubtful(now)) {
+                    take<true, true>(next_k, next_s, all_k, all_s);
+                    doubtful[count] = now;
+                    count += now.block->several;
+                }
+                now.k = next_k;
+                now.s = next_s;
+                now.all_k = all_k;
+                now.all_s = all_s;
+                now.begin = now.block->end;
+            }
+            for (std::uint32_t d = 0; d < count; ++d) look_into(doubtful[d]);
+        }
+    }
+};
+
+}  // namespace codt
