@@ -1,0 +1,20 @@
+// Solve-D1 (paper, Alg. 4) for absolute errors and pinball losses, many thresholds at once.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "scans/scanner.hpp"
+
+namespace codt {
+
+struct PinballSamples {
+    std::span<const double> y, weights;  // of every row of the data set
+    double above, below;  // what a unit of distance costs where the target is above or below the prediction
+};
+
+// The spans must outlive the scanners.
+std::unique_ptr<Scanner> make_pinball_scanner(const PinballSamples& samples, KernelPath path);
+std::unique_ptr<BracketScanner> make_pinball_brackets(const PinballSamples& samples, KernelPath path);
+
+}  // namespace codt

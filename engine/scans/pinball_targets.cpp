@@ -1,0 +1,115 @@
+#include "scans/pinball_targets.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace codt {
+
+namespace {
+
+// Sums of weights and of weighted targets stay below twice this.
+constexpr double most_units = 0x1p30;
+
+std::int32_t nearest(double units) {
+    return static_cast<std::int32_t>(std::floor(units + 0.5));
+}
+
+}  // namespace
+
+PinballTargets::PinballTargets(const PinballSamples& samples)
+    : error(samples), quantile(samples.above / (samples.above + samples.below)) {
+    const auto [light, heavy] = std::minmax_element(error.weights.begin(), error.weights.end());
+    equal_weights_ = *light == *heavy;
+}
+
+void PinballTargets::read(const Subset& subset) {
+    const auto rows = subset.samples();
+    const std::uint32_t size = subset.size();
+    order_.resize(size);
+    for (std::uint32_t id = 0; id < size; ++id) order_[id] = {error.y[rows[id]], id};
+    std::sort(order_.begin(), order_.end());
+    rank.resize(size);
+    y_.resize(size);
+    weight_.resize(size);
+    const double middle = order_[size / 2].first;
+    double all = 0, sum = 0;
+    for (std::uint32_t r = 0; r < size; ++r) {
+        const auto [y, id] = order_[r];
+        rank[id] = r;
+        y_[r] = y;
+        weight_[r] = error.weights[rows[id]];
+        all += weight_[r];
+        sum += weight_[r] * std::abs(y - middle);
+    }
+    // A power of two leaves short binary numbers as they are.
+    unit = std::exp2(std::floor(std::log2(most_units / sum)));
+    if (!(unit > 0 && std::isfinite(unit))) unit = 1;
+    round(middle, all);
+}
+
+void PinballTargets::round(double middle, double all) {
+    whole.resize(size());
+    mean.resize(size());
+    const double weight_unit = equal_weights_ ? 1 / weight_[0] : most_units / all;
+    double weights_moved = 0;
+    rounding = farthest = 0;
+    lightest = std::numeric_limits<std::int32_t>::max();
+    std::fill(std::begin(first), std::end(first), size());
+    std::fill(std::begin(uniform), std::end(uniform), true);
+    double before = 0;
+    for (std::uint32_t r = 0; r < size();) {
+        std::uint32_t end = r;
+        double run = 0;
+        for (; end < size() && y_[end] == y_[r]; ++end) run += weight_[end];
+        const double share = (before + 0.5 * run) / all;
+        const auto bucket =
+            std::min(pinball_buckets - 1, static_cast<std::uint32_t>(pinball_buckets * share));
+        before += run;
+        first[bucket] = std::min(first[bucket], r);
+        for (; r < end; ++r) {
+            const double units = weight_[r] * (y_[r] - middle) * unit;
+            const double weight_units = weight_[r] * weight_unit;
+            Whole& sample = whole[r];
+            sample.bucket = bucket;
+            sample.weight = equal_weights_ ? 1 : std::max(1, nearest(weight_units));
+            sample.sum = nearest(units);
+            mean[r] = static_cast<double>(sample.sum) / sample.weight;
+            const Whole& other = whole[first[bucket]];
+            uniform[bucket] = uniform[bucket] && other.weight == sample.weight && other.sum == sample.sum;
+            lightest = std::min(lightest, sample.weight);
+            farthest = std::max({farthest, std::abs(mean[r]), std::abs(y_[r] - middle) * unit / weight_unit});
+            rounding += std::abs(units - sample.sum);
+            if (!equal_weights_) weights_moved += std::abs(weight_units - sample.weight);
+        }
+    }
+    for (std::uint32_t b = pinball_buckets; b-- > 0;) first[b] = std::min(first[b], first[b + 1]);
+    const double hair = 1 + 1e-6;  // for the roundings of this sum
+    rounding = hair * std::max(error.above, error.below) * (rounding + weights_moved * farthest);
+}
+
+double PinballTargets::loss(std::span<const std::uint32_t> ranks) const {
+    if (ranks.empty()) return 0;
+    std::size_t m = 0;  // the place of the quantile
+    if (equal_weights_) {
+        const auto share = static_cast<std::size_t>(quantile * static_cast<double>(ranks.size()));
+        m = std::min(ranks.size() - 1, share);
+    } else {
+        double all = 0, sum = 0;
+        for (const std::uint32_t r : ranks) all += weight_[r];
+        while (m + 1 < ranks.size() && (sum += weight_[ranks[m]]) < quantile * all) ++m;
+    }
+    const double prediction = y_[ranks[m]];
+    const auto distances = [&](std::size_t from, std::size_t to) {
+        double sums[4] = {};
+        std::size_t i = from;
+        for (; i + 4 <= to; i += 4)
+            for (std::size_t j = 0; j < 4; ++j)
+                sums[j] += weight_[ranks[i + j]] * (y_[ranks[i + j]] - prediction);
+        for (; i < to; ++i) sums[0] += weight_[ranks[i]] * (y_[ranks[i]] - prediction);
+        return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    };
+    return error.above * distances(m, ranks.size()) - error.below * distances(0, m);
+}
+
+}  // namespace codt
