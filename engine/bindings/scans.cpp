@@ -1,6 +1,7 @@
 #include "bindings/scans.hpp"
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -36,10 +37,13 @@ void check_thresholds(const Subset& subset, std::size_t feature,
 // start from. Empty if there is no such scan.
 nb::dict scan_sides(const Matrix& x, const Values& y, const std::string& task, std::int64_t n_classes,
                     double penalty, std::uint32_t feature, const std::vector<std::uint32_t>& thresholds,
-                    const Matrix& known, const std::string& kernel, bool bounds) {
+                    const Matrix& known, const std::string& kernel, bool bounds,
+                    const std::optional<Column>& weights, const std::string& objective_name,
+                    const std::vector<double>& parameters) {
     check_features(x);
-    const Targets targets = targets_from(x, y, {task, n_classes, {}, {}});
-    const Problem problem = make_problem({}, {x.data(), x.size()}, targets, {.merge_rows = false});
+    const Targets targets = targets_from(x, y, {task, n_classes, weights, {}});
+    const Problem problem =
+        make_problem({objective_name, parameters}, {x.data(), x.size()}, targets, {.merge_rows = false});
     const Objective& objective = *problem.objective;
     const Subset subset(*problem.data);
     check_thresholds(subset, feature, thresholds);
@@ -101,7 +105,8 @@ void bind_scans(nb::module_& m) {
     });
     m.def("scan_sides", &scan_sides, nb::arg("X"), nb::arg("y"), nb::kw_only(), nb::arg("task"),
           nb::arg("n_classes"), nb::arg("penalty"), nb::arg("feature"), nb::arg("thresholds"),
-          nb::arg("known"), nb::arg("kernel"), nb::arg("bounds"));
+          nb::arg("known"), nb::arg("kernel"), nb::arg("bounds"), nb::arg("weights").none() = nb::none(),
+          nb::arg("objective") = "", nb::arg("parameters") = std::vector<double>());
 }
 
 }  // namespace codt::bindings

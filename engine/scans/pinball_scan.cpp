@@ -1,13 +1,12 @@
-// Lanes over thresholds for pinball losses, in three steps:
+// Lanes over thresholds for pinball losses. Most thresholds only have to be ruled out, for which a bracket on
+// the value suffices: targets are rounded to whole units (pinball_targets.hpp), of which the scan finds the
+// least loss, and the rounding is added and subtracted. It takes two steps:
 //
 //   - pinball_bounds.hpp bounds the losses of the parts before and behind the end of every block, for all
 //     lanes at once. A part never loses less with more samples. So no boundary of a block loses less than the
 //     part before its first sample and the part behind its last one together;
 //   - where that does not rule out a side of a lane, pinball_walk.hpp finds the losses of all boundaries of
-//     the block, in whole units of rounded targets;
-//   - those that are no worse than the best one but for rounding are candidates, of which `value` computes
-//     the losses as they are. Most thresholds only have to be ruled out, for which `bracket` suffices: the
-//     best loss of rounded targets, give or take their rounding.
+//     the block.
 #include "scans/pinball_scan.hpp"
 
 #include <algorithm>
@@ -34,7 +33,7 @@ class PinballKernel : public KernelDefaults {
     explicit PinballKernel(const PinballSamples& samples) : targets_(samples) {}
 
     bool read(const Subset& subset) {
-        targets_.read(subset);
+        if (!targets_.read(subset)) return false;
         const std::size_t cells = static_cast<std::size_t>(subset.size()) * subset.features();
         place_.ensure(cells);
         rank_.ensure(cells);
@@ -71,31 +70,15 @@ class PinballKernel : public KernelDefaults {
         const BucketSums cumulated = sums.cumulated();
         if (s == 0) set_left(lane, cumulated);
         Side& side = sides_[s][lane];
-        side.is_used = true;
-        side.known = known;
-        // Rounded, what attains it may lose more.
+        side.blur =
+            pinball_blur * targets_.both() * targets_.farthest * cumulated.weight[pinball_buckets - 1];
+        // What attains it may lose more with rounded targets.
         side.best = known * targets_.unit + targets_.rounding;
-        side.slack = 2 * targets_.rounding + pinball_blur * targets_.both() * targets_.farthest *
-                                                 cumulated.weight[pinball_buckets - 1];
-        side.candidates.clear();
         set_limit(s, lane);
     }
     void pad(std::size_t lane) {
         set_left(lane, all_.cumulated());
-        for (std::size_t s = 0; s < 2; ++s) {
-            sides_[s][lane].is_used = false;
-            limit_[s][lane] = -std::numeric_limits<float>::infinity();
-        }
-    }
-
-    double value(std::size_t s, std::size_t lane, double lambda) {
-        const Side& side = sides_[s][lane];
-        double best = side.known;
-        for (const Candidate& candidate : side.candidates)
-            if (is_candidate(side, candidate.loss))
-                best = std::min(best, loss(s, lane, candidate.cell, candidate.boundary));
-        const bool splits = best + lambda <= (side.whole - targets_.rounding) / targets_.unit;
-        return splits ? best + lambda : std::min(best + lambda, loss(s, lane, 0, 0));
+        for (auto& side : limit_) side[lane] = -std::numeric_limits<float>::infinity();
     }
 
     void bracket(std::size_t s, std::size_t lane, double lambda, double& lower, double& upper) const {
@@ -114,19 +97,10 @@ class PinballKernel : public KernelDefaults {
     }
 
  private:
-    // A boundary of a feature: its first samples up to here.
-    struct Candidate {
-        double loss;  // in units, as all losses of rounded targets
-        std::size_t cell;
-        std::uint32_t boundary;
-    };
     struct Side {
-        bool is_used;
-        double known;
-        double best, whole;  // the least loss so far, and that of a leaf
-        double slack;        // what bounds may be off, and rounding
+        double best, whole;  // the least loss so far and that of a leaf, in units
+        double blur;         // what bounds may be off
         Bits bits;           // its samples
-        std::vector<Candidate> candidates;
     };
 
     // This many blocks are bounded before any of them is walked: their ends give good losses.
@@ -140,22 +114,22 @@ class PinballKernel : public KernelDefaults {
         }
     }
 
-    // Bounds from here on are of no use.
+    // Boundaries whose bounds reach it are no better.
     void set_limit(std::size_t s, std::size_t lane) {
         const Side& side = sides_[s][lane];
-        limit_[s][lane] = side.best > 0 ? static_cast<float>((side.best + side.slack) * (1 + 0x1p-20))
-                                        : -std::numeric_limits<float>::infinity();
+        const double limit = std::min(0x1p100, (side.best + side.blur) * (1 + 0x1p-20));
+        limit_[s][lane] =
+            side.best > 0 ? static_cast<float>(limit) : -std::numeric_limits<float>::infinity();
     }
 
-    // Rounding leaves open which of these is best.
-    bool is_candidate(const Side& side, double loss) const {
-        return loss <= side.best + 2 * targets_.rounding;
+    void offer(std::size_t s, std::size_t lane, double loss) {
+        if (loss >= sides_[s][lane].best) return;
+        sides_[s][lane].best = loss;
+        set_limit(s, lane);
     }
 
-    double loss(std::size_t s, std::size_t lane, std::size_t cell, std::uint32_t boundary);
-    double rounded_loss(std::size_t s, std::size_t lane, std::size_t cell, std::uint32_t k,
-                        const Boundary& at) const;
-    void offer(std::size_t s, std::size_t lane, const Candidate& found);
+    double loss(std::size_t s, std::size_t lane, const std::uint32_t* place, std::uint32_t k,
+                const Boundary& at) const;
     void begin(const Boundary& nothing_before);
     void look(std::size_t s, std::size_t lane, const Stream<Block>& stream, std::uint32_t k,
               const Boundary& at);
@@ -176,29 +150,12 @@ class PinballKernel : public KernelDefaults {
     Side sides_[2][lanes];
     alignas(pack_bytes) float limit_[2][lanes];
     Boundary ends_[ahead + 1];
-    std::vector<std::uint32_t> parts_[2];
     bool is_begun_ = false;
 };
 
-// The loss of a side that is split at a boundary, with targets as they are.
-double PinballKernel::loss(std::size_t s, std::size_t lane, std::size_t cell, std::uint32_t boundary) {
-    const std::uint32_t* const place = place_.data() + cell;
-    for (auto& part : parts_) part.resize(targets_.size() + 1);  // one spare, for what is in neither part
-    std::size_t sizes[2] = {0, 0};
-    for (std::uint32_t r = 0; r < targets_.size(); ++r) {
-        const bool is_here = (code_[r] <= lane) == (s == 0), is_before = place[r] < boundary;
-        parts_[0][sizes[0]] = parts_[1][sizes[1]] = r;
-        sizes[0] += is_here & is_before;
-        sizes[1] += is_here & !is_before;
-    }
-    return targets_.loss(std::span(parts_[0]).first(sizes[0])) +
-           targets_.loss(std::span(parts_[1]).first(sizes[1]));
-}
-
-// The loss of a side that is split behind the first k samples of a feature, with rounded targets.
-double PinballKernel::rounded_loss(std::size_t s, std::size_t lane, std::size_t cell, std::uint32_t k,
-                                   const Boundary& at) const {
-    const std::uint32_t* const place = place_.data() + cell;
+// The loss of a side that is split behind the first k samples of a feature; `place` are theirs in its order.
+double PinballKernel::loss(std::size_t s, std::size_t lane, const std::uint32_t* place, std::uint32_t k,
+                           const Boundary& at) const {
     double sum = 0, lowest = 0;
     for (std::size_t p = 2 * s; p < 2 * s + 2; ++p) {
         sum += at.sum[p][lane];
@@ -213,20 +170,6 @@ double PinballKernel::rounded_loss(std::size_t s, std::size_t lane, std::size_t 
         }
     }
     return targets_.error.above * sum - targets_.both() * lowest;
-}
-
-void PinballKernel::offer(std::size_t s, std::size_t lane, const Candidate& found) {
-    Side& side = sides_[s][lane];
-    const bool is_better = found.loss < side.best;
-    const bool is_as_good =
-        targets_.rounding > 0 && !side.candidates.empty() && is_candidate(side, found.loss);
-    if (!is_better && !is_as_good) return;
-    if (is_better) {
-        side.best = found.loss;
-        set_limit(s, lane);
-        std::erase_if(side.candidates, [&](const Candidate& c) { return !is_candidate(side, c.loss); });
-    }
-    side.candidates.push_back(found);
 }
 
 // Before the first pass: which samples are on which side, and the losses of leaves.
@@ -246,7 +189,7 @@ void PinballKernel::begin(const Boundary& nothing_before) {
         }
         right.back() &= ~(~std::uint64_t{0} << (targets_.size() % 64));
         for (std::size_t s = 0; s < 2; ++s)
-            if (sides_[s][lane].is_used) sides_[s][lane].whole = rounded_loss(s, lane, 0, 0, nothing_before);
+            sides_[s][lane].whole = loss(s, lane, place_.data(), 0, nothing_before);
     }
 }
 
@@ -255,7 +198,7 @@ void PinballKernel::look(std::size_t s, std::size_t lane, const Stream<Block>& s
                          const Boundary& at) {
     if (k == targets_.size()) return;
     if (at.loss[2 * s][lane] + at.loss[2 * s + 1][lane] < limit_[s][lane])
-        offer(s, lane, {rounded_loss(s, lane, stream.cell, k, at), stream.cell, k});
+        offer(s, lane, loss(s, lane, place_.data() + stream.cell, k, at));
 }
 
 // Evaluates the boundaries of a block: ends[0] is where it begins, ends[1] where it ends.
@@ -298,7 +241,7 @@ void PinballKernel::walk(std::size_t s, std::size_t lane, const Stream<Block>& s
         sum_before += targets_.whole[r].sum;
         if (boundary == steps[++done].boundary) continue;
         const double lowest = before.lowest();
-        offer(s, lane, {above * sum - both * (lowest + behind.lowest()), stream.cell, boundary});
+        offer(s, lane, above * sum - both * (lowest + behind.lowest()));
         // No boundary from here on loses less than this.
         if (above * sum_before - both * lowest + ends[1].loss[2 * s + 1][lane] >= limit_[s][lane]) break;
     }
@@ -382,10 +325,6 @@ CODT_INLINE void PinballKernel::scan(const Stream<Block>& stream) {
 }
 
 }  // namespace
-
-std::unique_ptr<Scanner> make_pinball_scanner(const PinballSamples& samples, KernelPath path) {
-    return std::make_unique<LaneScanner<PinballKernel>>(path, samples);
-}
 
 std::unique_ptr<BracketScanner> make_pinball_brackets(const PinballSamples& samples, KernelPath path) {
     return std::make_unique<LaneBracketScanner<PinballKernel>>(path, samples);

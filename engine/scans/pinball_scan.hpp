@@ -13,8 +13,7 @@ struct PinballSamples {
     double above, below;  // what a unit of distance costs where the target is above or below the prediction
 };
 
-// The spans must outlive the scanners.
-std::unique_ptr<Scanner> make_pinball_scanner(const PinballSamples& samples, KernelPath path);
+// The spans must outlive the scanner.
 std::unique_ptr<BracketScanner> make_pinball_brackets(const PinballSamples& samples, KernelPath path);
 
 }  // namespace codt

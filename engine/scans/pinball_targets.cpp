@@ -10,6 +10,14 @@ namespace {
 
 // Sums of weights and of weighted targets stay below twice this.
 constexpr double most_units = 0x1p30;
+// Bounds that are further apart rule out too little.
+constexpr double most_rounding = 0x1p-12 * most_units;
+
+// So many units that a sum comes close to the most. A power of two leaves short binary numbers as they are.
+double units_for(double sum) {
+    const double units = std::exp2(std::floor(std::log2(most_units / sum)));
+    return units > 0 && std::isfinite(units) ? units : 1;
+}
 
 std::int32_t nearest(double units) {
     return static_cast<std::int32_t>(std::floor(units + 0.5));
@@ -23,7 +31,7 @@ PinballTargets::PinballTargets(const PinballSamples& samples)
     equal_weights_ = *light == *heavy;
 }
 
-void PinballTargets::read(const Subset& subset) {
+bool PinballTargets::read(const Subset& subset) {
     const auto rows = subset.samples();
     const std::uint32_t size = subset.size();
     order_.resize(size);
@@ -42,16 +50,15 @@ void PinballTargets::read(const Subset& subset) {
         all += weight_[r];
         sum += weight_[r] * std::abs(y - middle);
     }
-    // A power of two leaves short binary numbers as they are.
-    unit = std::exp2(std::floor(std::log2(most_units / sum)));
-    if (!(unit > 0 && std::isfinite(unit))) unit = 1;
+    unit = units_for(sum);
     round(middle, all);
+    return rounding <= most_rounding;
 }
 
 void PinballTargets::round(double middle, double all) {
     whole.resize(size());
     mean.resize(size());
-    const double weight_unit = equal_weights_ ? 1 / weight_[0] : most_units / all;
+    const double weight_unit = equal_weights_ ? 1 / weight_[0] : units_for(all);
     double weights_moved = 0;
     rounding = farthest = 0;
     lightest = std::numeric_limits<std::int32_t>::max();
@@ -86,30 +93,6 @@ void PinballTargets::round(double middle, double all) {
     for (std::uint32_t b = pinball_buckets; b-- > 0;) first[b] = std::min(first[b], first[b + 1]);
     const double hair = 1 + 1e-6;  // for the roundings of this sum
     rounding = hair * std::max(error.above, error.below) * (rounding + weights_moved * farthest);
-}
-
-double PinballTargets::loss(std::span<const std::uint32_t> ranks) const {
-    if (ranks.empty()) return 0;
-    std::size_t m = 0;  // the place of the quantile
-    if (equal_weights_) {
-        const auto share = static_cast<std::size_t>(quantile * static_cast<double>(ranks.size()));
-        m = std::min(ranks.size() - 1, share);
-    } else {
-        double all = 0, sum = 0;
-        for (const std::uint32_t r : ranks) all += weight_[r];
-        while (m + 1 < ranks.size() && (sum += weight_[ranks[m]]) < quantile * all) ++m;
-    }
-    const double prediction = y_[ranks[m]];
-    const auto distances = [&](std::size_t from, std::size_t to) {
-        double sums[4] = {};
-        std::size_t i = from;
-        for (; i + 4 <= to; i += 4)
-            for (std::size_t j = 0; j < 4; ++j)
-                sums[j] += weight_[ranks[i + j]] * (y_[ranks[i + j]] - prediction);
-        for (; i < to; ++i) sums[0] += weight_[ranks[i]] * (y_[ranks[i]] - prediction);
-        return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-    };
-    return error.above * distances(m, ranks.size()) - error.below * distances(0, m);
 }
 
 }  // namespace codt

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -25,13 +24,11 @@ class PinballTargets {
  public:
     explicit PinballTargets(const PinballSamples& samples);
 
-    void read(const Subset& subset);
+    // False if rounding leaves nothing: where weights and targets are far apart.
+    bool read(const Subset& subset);
 
     std::uint32_t size() const { return static_cast<std::uint32_t>(rank.size()); }
     double both() const { return error.above + error.below; }
-
-    // The loss of some samples, not rounded, given their ranks in ascending order.
-    double loss(std::span<const std::uint32_t> ranks) const;
 
     struct Whole {
         std::int32_t weight, sum;  // the latter is the weighted target

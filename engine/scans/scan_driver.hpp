@@ -86,7 +86,7 @@ class ScanDriver {
         : kernel_(args...),
           pass_(kernel_function<Kernel, Kernel*, const Stream<Block>*, const std::uint8_t*>(path)) {}
 
-    Kernel& kernel() { return kernel_; }
+    const Kernel& kernel() const { return kernel_; }
 
     bool prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) {
         subset_ = &subset;

@@ -63,6 +63,9 @@ def scan_sides(
     known: NDArray[np.float64],
     kernel: str,
     bounds: bool,
+    weights: NDArray[np.float64] | None = None,
+    objective: str = "",
+    parameters: list[float] = ...,
 ) -> SideValues: ...
 
 class Search:
