@@ -64,12 +64,19 @@ void PinballTargets::round(double middle, double all) {
     lightest = std::numeric_limits<std::int32_t>::max();
     std::fill(std::begin(first), std::end(first), size());
     std::fill(std::begin(uniform), std::end(uniform), true);
-    double before = 0;
+    // The chord of a bucket (pinball_bounds.hpp) is off by its weight times its width, which is the same for
+    // all buckets that have the same sum of roots of gaps between targets. But quantiles lie where the weight
+    // is. So buckets are cut by both.
+    const auto root_of_gap = [&](std::uint32_t r) { return r > 0 ? std::sqrt(y_[r] - y_[r - 1]) : 0.0; };
+    double all_gaps = std::numeric_limits<double>::min();
+    for (std::uint32_t r = 0; r < size(); ++r) all_gaps += root_of_gap(r);
+    double before = 0, gaps = 0;
     for (std::uint32_t r = 0; r < size();) {
+        gaps += root_of_gap(r);
         std::uint32_t end = r;
         double run = 0;
         for (; end < size() && y_[end] == y_[r]; ++end) run += weight_[end];
-        const double share = (before + 0.5 * run) / all;
+        const double share = 0.5 * (before + 0.5 * run) / all + 0.5 * gaps / all_gaps;
         const auto bucket =
             std::min(pinball_buckets - 1, static_cast<std::uint32_t>(pinball_buckets * share));
         before += run;
