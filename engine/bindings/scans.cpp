@@ -130,7 +130,7 @@ void bind_scans(nb::module_& m) {
           nb::arg("n_classes"), nb::arg("penalty"), nb::arg("feature"), nb::arg("thresholds"),
           nb::arg("known"), nb::arg("kernel"), nb::arg("bounds"),
           nb::arg("second") = std::vector<std::uint32_t>{}, nb::arg("objective") = "",
-          nb::arg("parameters") = std::vector<double>{}, nb::arg("weights") = nb::none());
+          nb::arg("parameters") = std::vector<double>{}, nb::arg("weights").none() = nb::none());
 }
 
 }  // namespace codt::bindings

@@ -22,6 +22,7 @@
 #include "objectives/quantile_walk.hpp"
 #include "objectives/range.hpp"
 #include "objectives/targets.hpp"
+#include "scans/pinball_scan.hpp"
 
 namespace codt {
 
@@ -280,6 +281,13 @@ class PinballLoss final : public Objective {
     std::unique_ptr<Scanner> make_scalar_scanner(const LeafLimits& limits) const override {
         return std::make_unique<QuantileScanner>(data_, limits);
     }
+
+    std::unique_ptr<BracketScanner> make_lane_brackets(KernelPath path) const override {
+        return make_pinball_brackets({data_.y, data_.weights, data_.error.above, data_.error.below}, path);
+    }
+
+    // The places of ranks and the ranks at places.
+    std::size_t scan_bytes() const override { return 2 * sizeof(std::uint32_t); }
 
     double reported_loss(std::span<const std::uint32_t> rows,
                          const std::vector<double>& value) const override {

@@ -1,0 +1,19 @@
+// Solve-D1 (paper, Alg. 4) for absolute errors and pinball losses, many thresholds at once.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "scans/scanner.hpp"
+
+namespace codt {
+
+struct PinballSamples {
+    std::span<const double> y, weights;  // of every row of the data set
+    double above, below;  // what a unit of distance costs where the target is above or below the prediction
+};
+
+// The spans must outlive the scanner.
+std::unique_ptr<BracketScanner> make_pinball_brackets(const PinballSamples& samples, KernelPath path);
+
+}  // namespace codt

@@ -1,0 +1,105 @@
+#include "scans/pinball_targets.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace codt {
+
+namespace {
+
+// Sums of weights and of weighted targets stay below twice this.
+constexpr double most_units = 0x1p30;
+// Bounds that are further apart rule out too little.
+constexpr double most_rounding = 0x1p-12 * most_units;
+
+// So many units that a sum comes close to the most. A power of two leaves short binary numbers as they are.
+double units_for(double sum) {
+    const double units = std::exp2(std::floor(std::log2(most_units / sum)));
+    return units > 0 && std::isfinite(units) ? units : 1;
+}
+
+std::int32_t nearest(double units) {
+    return static_cast<std::int32_t>(std::floor(units + 0.5));
+}
+
+}  // namespace
+
+PinballTargets::PinballTargets(const PinballSamples& samples)
+    : error(samples), quantile(samples.above / (samples.above + samples.below)) {
+    const auto [light, heavy] = std::minmax_element(error.weights.begin(), error.weights.end());
+    equal_weights_ = *light == *heavy;
+}
+
+bool PinballTargets::read(const Subset& subset) {
+    const auto rows = subset.samples();
+    const std::uint32_t size = subset.size();
+    order_.resize(size);
+    for (std::uint32_t id = 0; id < size; ++id) order_[id] = {error.y[rows[id]], id};
+    std::sort(order_.begin(), order_.end());
+    rank.resize(size);
+    y_.resize(size);
+    weight_.resize(size);
+    const double middle = order_[size / 2].first;
+    double all = 0, sum = 0;
+    for (std::uint32_t r = 0; r < size; ++r) {
+        const auto [y, id] = order_[r];
+        rank[id] = r;
+        y_[r] = y;
+        weight_[r] = error.weights[rows[id]];
+        all += weight_[r];
+        sum += weight_[r] * std::abs(y - middle);
+    }
+    unit = units_for(sum);
+    round(middle, all);
+    return rounding <= most_rounding;
+}
+
+void PinballTargets::round(double middle, double all) {
+    whole.resize(size());
+    mean.resize(size());
+    const double weight_unit = equal_weights_ ? 1 / weight_[0] : units_for(all);
+    double weights_moved = 0;
+    rounding = farthest = 0;
+    lightest = std::numeric_limits<std::int32_t>::max();
+    std::fill(std::begin(first), std::end(first), size());
+    std::fill(std::begin(uniform), std::end(uniform), true);
+    // The chord of a bucket (pinball_bounds.hpp) is off by its weight times its width, which is the same for
+    // all buckets that have the same sum of roots of gaps between targets. But quantiles lie where the weight
+    // is. So buckets are cut by both.
+    const auto root_of_gap = [&](std::uint32_t r) { return r > 0 ? std::sqrt(y_[r] - y_[r - 1]) : 0.0; };
+    double all_gaps = std::numeric_limits<double>::min();
+    for (std::uint32_t r = 0; r < size(); ++r) all_gaps += root_of_gap(r);
+    double before = 0, gaps = 0;
+    for (std::uint32_t r = 0; r < size();) {
+        gaps += root_of_gap(r);
+        std::uint32_t end = r;
+        double run = 0;
+        for (; end < size() && y_[end] == y_[r]; ++end) run += weight_[end];
+        const double share = 0.5 * (before + 0.5 * run) / all + 0.5 * gaps / all_gaps;
+        const auto bucket =
+            std::min(pinball_buckets - 1, static_cast<std::uint32_t>(pinball_buckets * share));
+        before += run;
+        first[bucket] = std::min(first[bucket], r);
+        for (; r < end; ++r) {
+            const double units = weight_[r] * (y_[r] - middle) * unit;
+            const double weight_units = weight_[r] * weight_unit;
+            Whole& sample = whole[r];
+            sample.bucket = bucket;
+            sample.weight = equal_weights_ ? 1 : std::max(1, nearest(weight_units));
+            sample.sum = nearest(units);
+            mean[r] = static_cast<double>(sample.sum) / sample.weight;
+            const Whole& other = whole[first[bucket]];
+            uniform[bucket] = uniform[bucket] && other.weight == sample.weight && other.sum == sample.sum;
+            lightest = std::min(lightest, sample.weight);
+            farthest = std::max({farthest, std::abs(mean[r]), std::abs(y_[r] - middle) * unit / weight_unit});
+            rounding += std::abs(units - sample.sum);
+            if (!equal_weights_) weights_moved += std::abs(weight_units - sample.weight);
+        }
+    }
+    for (std::uint32_t b = pinball_buckets; b-- > 0;) first[b] = std::min(first[b], first[b + 1]);
+    const double hair = 1 + 1e-6;  // for the roundings of this sum
+    rounding = hair * std::max(error.above, error.below) * (rounding + weights_moved * farthest);
+}
+
+}  // namespace codt

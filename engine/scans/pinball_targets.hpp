@@ -1,0 +1,58 @@
+// The samples of a subset in the order of their targets, as the scan of pinball losses needs them: as they
+// are, and rounded to whole units, of which 32-bit sums are exact in any order.
+//
+// The loss of some samples is the largest sum of u w y over all u between -below and above with sum(u w) = 0
+// (the dual of choosing a prediction). Rounding w y by e moves it by |u| e at most. Rounding w by d makes the
+// sum of u w differ from zero by |u| d at most, which costs |u| d times the prediction's distance from zero.
+// `rounding` is the sum of both over the subset.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "data/subset.hpp"
+#include "scans/pinball_scan.hpp"
+
+namespace codt {
+
+// Neighbouring targets share a bucket, equal ones always. More buckets make tighter and slower bounds: 32
+// take the same time.
+inline constexpr std::uint32_t pinball_buckets = 16;
+
+class PinballTargets {
+ public:
+    explicit PinballTargets(const PinballSamples& samples);
+
+    // False if rounding leaves nothing: where weights and targets are far apart.
+    bool read(const Subset& subset);
+
+    std::uint32_t size() const { return static_cast<std::uint32_t>(rank.size()); }
+    double both() const { return error.above + error.below; }
+
+    struct Whole {
+        std::int32_t weight, sum;  // the latter is the weighted target
+        std::uint32_t bucket;
+    };
+
+    const PinballSamples error;
+    const double quantile;
+    std::vector<std::uint32_t> rank;           // of every id
+    std::vector<Whole> whole;                  // by rank
+    std::vector<double> mean;                  // sum / weight, by rank
+    std::uint32_t first[pinball_buckets + 1];  // the first rank of every bucket, and the number of samples
+    bool uniform[pinball_buckets];             // whether all samples of a bucket are the same whole numbers
+    double unit = 1;                           // units per weighted target
+    double rounding = 0;                       // no loss moves by more, in units
+    double farthest = 0;                       // no mean is further from zero
+    std::int32_t lightest = 1;                 // the least weight
+
+ private:
+    void round(double middle, double all);
+
+    bool equal_weights_;
+    std::vector<std::pair<double, std::uint32_t>> order_;
+    std::vector<double> y_, weight_;  // by rank
+};
+
+}  // namespace codt
