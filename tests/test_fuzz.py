@@ -274,14 +274,14 @@ def test_errors_that_help_nobody_are_found(monkeypatch: pytest.MonkeyPatch) -> N
     def refuse(*_: Any) -> None:
         raise ValueError("no")
 
-    monkeypatch.setattr("codt.search.search.absolute_penalty", refuse)
+    monkeypatch.setattr("codt.search.prices.absolute_penalty", refuse)
     assert wrong(PLAIN) == "refused"
-    monkeypatch.setattr("codt.search.search.absolute_penalty", lambda *_: {}["key"])
+    monkeypatch.setattr("codt.search.prices.absolute_penalty", lambda *_: {}["key"])
     assert wrong(PLAIN) == "raised"
 
 
 def test_runs_that_hang_are_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("codt.search.search.absolute_penalty", lambda *_: time.sleep(60))
+    monkeypatch.setattr("codt.search.prices.absolute_penalty", lambda *_: time.sleep(60))
     failure = isolated(PLAIN, 0.5)
     assert failure is not None
     assert failure.check == "hang"

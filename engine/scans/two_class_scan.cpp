@@ -95,8 +95,8 @@ struct TwoClassKernel : KernelDefaults {
     }
     void pad(std::size_t lane) { sides_.pad(lane, size_ - ones_, ones_); }
     void missing_left(std::uint64_t left) { rows_.set(missing_bucket<lanes>, left); }
-    double value(std::size_t side, std::size_t lane, double lambda) const {
-        return sides_.value(side, lane, lambda);
+    double value(std::size_t side, std::size_t lane, double price) const {
+        return sides_.value(side, lane, price);
     }
 
     template <std::size_t Bytes>

@@ -127,7 +127,7 @@ FlatTree Search::tree() const {
         slack = (1e-8 * root_.leaf_loss + 2 * margin()) * objective_->unit();
     }
     FlatTree tree = read_out(solution, *data_, *objective, settings);
-    const double found = tree.objective(options_.penalty);
+    const double found = tree.objective(options_.prices());
     if (!(std::abs(found - upper) <= slack + 1e-12 * std::abs(found)))
         throw std::logic_error("codt internal error: the tree's objective " + std::to_string(found) +
                                " is not the reported " + std::to_string(upper));
