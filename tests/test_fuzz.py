@@ -100,14 +100,14 @@ def test_the_oracle_knows_all_tests_of_tables() -> None:
         table = table_data(problem)
         judge = Judge(table)
         penalty = float(problem.rules.get("complexity_cost", 0) * problem.penalty_unit)
-        found = judge.optimum(problem.rules, penalty)
+        found = judge.optimum(problem.rules, Prices(penalty))
         best, fewest = problem.optimum(penalty)
         assert found is not None
         assert abs(found.strict - best) <= 1e-15 * problem.root_loss, problem
         assert found.splits in (fewest, None)
         if judge.exact.criterion != "absolute_error" and problem.rules["max_depth"] < 3:
             try:
-                wide = Judge(replace(table, oracle="wide")).optimum(problem.rules, penalty)
+                wide = Judge(replace(table, oracle="wide")).optimum(problem.rules, Prices(penalty))
             except ValueError:  # a root without loss
                 continue
             assert wide is None or abs(wide.strict - best) <= 1e-15 * problem.root_loss, problem

@@ -143,8 +143,7 @@ class Children {
     FeatureBounds::Lower inherited(const FeatureBounds& known, Slot interval, std::uint32_t t, int side) {
         // The sides have depth - 1 levels, so a tree with one level less has up to 2^(depth - 2) leaves.
         const double most = settings_->prices.most();
-        const double penalties =
-            most > 0 ? most * (std::ldexp(1.0, static_cast<int>(depth_) - 2) - 1) : 0;
+        const double penalties = most > 0 ? most * (std::ldexp(1.0, static_cast<int>(depth_) - 2) - 1) : 0;
         return known.inherited((*this)[interval].feature, t, side, penalties, worst_);
     }
 

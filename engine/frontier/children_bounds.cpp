@@ -99,8 +99,8 @@ void Children::raise(Slot slot, const Bound& left, const Bound& right, double he
     child.split.left_lower = std::max(child.split.left_lower, left.free);
     child.split.right_lower = std::max(child.split.right_lower, right.free);
     child.lower.free = std::max(child.lower.free, price(child.feature) + child.split.sum());
-    child.lower.allowed =
-        std::max({child.lower.allowed, child.lower.free, price(child.feature) + left.allowed + right.allowed});
+    child.lower.allowed = std::max(
+        {child.lower.allowed, child.lower.free, price(child.feature) + left.allowed + right.allowed});
     child.heuristic = heuristic;
     if (settings_->rules.leaves.any()) note_evaluated(child.track, child.split);
     if (by_lower_.contains(slot)) update(slot);
@@ -221,9 +221,9 @@ double Children::forbidden_lower() {
         const Outermost& outermost = outermost_[track];
         const auto include = [&](std::uint32_t from, std::uint32_t to, const EvaluatedSplit* before,
                                  const EvaluatedSplit* after) {
-            const double bound = outermost.any
-                                     ? price(f) + interval_bound({f, from, to, before, after}, settings_->bounds, worst_)
-                                     : 0.0;
+            const double bound = outermost.any ? price(f) + interval_bound({f, from, to, before, after},
+                                                                           settings_->bounds, worst_)
+                                               : 0.0;
             least = std::min(least, std::max(split_lower_, bound));
         };
         if (first >= end) {

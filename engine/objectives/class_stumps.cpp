@@ -136,8 +136,8 @@ Objective::Stump best_stump_by(Stumps&& stumps, const Dataset& data, const Price
 }  // namespace
 
 Objective::Stump best_class_stump(const Dataset& data, std::span<const std::uint32_t> rows,
-                                  std::span<const std::uint16_t> labels, std::uint32_t classes, const Prices& prices,
-                                  double enough) {
+                                  std::span<const std::uint16_t> labels, std::uint32_t classes,
+                                  const Prices& prices, double enough) {
     if (classes <= 2) return best_stump_by(TwoClassStumps(labels, rows), data, prices, enough);
     return best_stump_by(ClassStumps(labels, classes, rows), data, prices, enough);
 }

@@ -220,7 +220,8 @@ class PinballLoss final : public Objective {
         Stump best;
         best.objective = sorted.whole();
         std::vector<std::uint32_t> order;
-        for (std::uint32_t f = 0; f < data.features() && best.objective > std::max(prices.least(), enough); ++f) {
+        for (std::uint32_t f = 0; f < data.features() && best.objective > std::max(prices.least(), enough);
+             ++f) {
             const double price = prices.of(f);
             if (best.objective <= price) continue;
             order.clear();

@@ -146,7 +146,8 @@ std::optional<GreedyTree> PrimalHeuristic::alternate(const GreedyTree& incumbent
             const auto ends = place.subset.group_end(f);
             const auto possible = settings_.rules.leaves.thresholds(place.subset, f);
             // The test itself may cost more or less than the present one.
-            double sum = all_right + (settings_.prices.of(f) - settings_.prices.of(place.solution->split.feature));
+            double sum =
+                all_right + (settings_.prices.of(f) - settings_.prices.of(place.solution->split.feature));
             std::uint32_t k = 0;
             for (std::uint32_t i = 0; i + 1 < ends.size(); ++i) {
                 for (; k < ends[i]; ++k) {

@@ -41,8 +41,9 @@ class Scanner {
     // blocks of the others.
     virtual void prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) = 0;
 
-    // left[j], right[j]: the least loss, plus the price of a split if it takes one, of a tree of depth at most one on
-    // each side of thresholds[j]; before, they hold values that some tree is known to have, or infinity.
+    // left[j], right[j]: the least loss, plus the price of a split if it takes one, of a tree of depth at
+    // most one on each side of thresholds[j]; before, they hold values that some tree is known to have, or
+    // infinity.
     struct Values : Cuts {
         double* left;
         double* right;

@@ -147,8 +147,8 @@ bool Search::make_branches(const Job& job, Worker& worker, AndNode& result, Stop
     }
     // Where this split may give the node a better tree, both sides must be known exactly.
     for (int side = 0; side < 2; ++side) {
-        const double lower = settings_.prices.of(job.feature) + result.sides[0].lower.allowed +
-                             result.sides[1].lower.allowed;
+        const double lower =
+            settings_.prices.of(job.feature) + result.sides[0].lower.allowed + result.sides[1].lower.allowed;
         if (found[side].exact() || lower >= job.incumbent) continue;
         if (!worker.depth_two.confirm(worker.side_data[side], node.order, found[side], stop)) return false;
         take(side);

@@ -61,8 +61,9 @@ void Search::set_objective(std::shared_ptr<const Objective> objective) {
         settings_.whole = objective_->integral() && settings_.tolerance == 0;
         if (options_.ties != Ties::any && !prices_wait()) {
             const double most_splits = root_.budget.most_leaves(root_.subset.size()) - 1;
-            settings_.ties = TiePrice::of(most_splits, root_.leaf_loss + (settings_.prices.most() + 1) * most_splits,
-                                          settings_.whole, settings_.tolerance + objective_->distortion());
+            settings_.ties =
+                TiePrice::of(most_splits, root_.leaf_loss + (settings_.prices.most() + 1) * most_splits,
+                             settings_.whole, settings_.tolerance + objective_->distortion());
             settings_.prices =
                 settings_.prices.with([&](double price) { return price + settings_.ties.per_split; });
             settings_.whole = settings_.whole && settings_.ties.exact;

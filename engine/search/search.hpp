@@ -49,8 +49,8 @@ constexpr std::uint32_t terminal_depth(Terminal terminal) {
 }
 
 struct SearchOptions {
-    TreeRules rules;     // the least decrease in reported units
-    double penalty = 0;  // of every branching node, in reported units
+    TreeRules rules;                    // the least decrease in reported units
+    double penalty = 0;                 // of every branching node, in reported units
     std::vector<double> feature_costs;  // of a branching node by its feature, on top; none if empty
     Strategy strategy;
     Strategy depth_two_strategy;

@@ -204,8 +204,8 @@ bool DepthTwoSolver::confirm(const Subset& subset, const FeatureOrder& order, De
             SplitCandidate& candidate = *wanted[j];
             candidate.lower = price + batch.left[j] + batch.right[j];
             candidate.exact = true;
-            result.offer(price + (batch.left[j] + batch.right[j]), candidate.feature,
-                         candidate.threshold, {batch.left[j], batch.right[j]});
+            result.offer(price + (batch.left[j] + batch.right[j]), candidate.feature, candidate.threshold,
+                         {batch.left[j], batch.right[j]});
         }
     }
     double lower = result.rest_lower;

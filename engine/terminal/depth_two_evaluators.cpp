@@ -106,7 +106,8 @@ bool BracketEvaluator::expand(std::span<SplitBatch> batches, Children& children,
                 CODT_CHECK(lower[side] >= 0 && lower[side] <= upper[side]);
                 excess_ = std::max(excess_, upper[side] - lower[side]);
             }
-            result.offer(settings_.prices.of(batch.feature) + (upper[0] + upper[1]), batch.feature, batch.thresholds[j], upper);
+            result.offer(settings_.prices.of(batch.feature) + (upper[0] + upper[1]), batch.feature,
+                         batch.thresholds[j], upper);
         }
     }
     for (std::size_t b = 0; b < batches.size(); ++b) take(batches[b], lower_[b], children, result);
