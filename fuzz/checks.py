@@ -80,9 +80,7 @@ def check_bounds(
     judge: Judge, options: dict[str, Any], prices: Prices, lower: float, upper: float, optimum: Optimum
 ) -> None:
     """Check that the optimum lies between two bounds."""
-    if lower > optimum.strict and Fraction(lower) - optimum.strict > judge.bound_slack(
-        options, prices, optimum.strict
-    ):
+    if lower > optimum.strict and Fraction(lower) - optimum.strict > judge.bound_slack(options, prices, optimum.strict):
         raise Failure("lower bound", f"lower bound {lower!r}, the optimum is {as_float(optimum.strict)!r}")
     if upper < optimum.lenient:
         slack = judge.bound_slack(options, prices, optimum.lenient) + contract.reported_slack(

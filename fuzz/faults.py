@@ -41,8 +41,8 @@ FAULTS = (
     Fault(
         "a missing penalty",
         "engine/terminal/depth_two_evaluators.cpp",
-        "result.offer(settings_.prices.of(batch.feature) + (batch.left[j] + batch.right[j]), batch.feature,\n                         batch.",
-        "result.offer(batch.left[j] + batch.right[j], batch.feature,\n                         batch.",
+        "result.offer(settings_.prices.of(batch.feature) + (batch.left[j] + batch.right[j]), batch.feature,",
+        "result.offer(batch.left[j] + batch.right[j], batch.feature,",
     ),
     Fault(
         "the price of a second feature dropped",

@@ -142,7 +142,9 @@ class Judge:
 
     def bound_slack(self, options: dict[str, Any], prices: Prices, optimum: Fraction) -> Fraction:
         """Return by how much a bound may be on the wrong side of the optimum."""
-        return contract.bound_slack(self.exact, dearest(prices), optimum + least_decrease(options), self.tolerance(options))
+        return contract.bound_slack(
+            self.exact, dearest(prices), optimum + least_decrease(options), self.tolerance(options)
+        )
 
     def worth(self, tree: codt.Tree, options: dict[str, Any], prices: Prices) -> Worth:
         """Return the value of a tree, from its splits alone; check its limits and what it says about its nodes."""

@@ -29,7 +29,14 @@ NAMED = re.compile(
 
 
 #: Options with harmless defaults: where they were not given, nothing else may be blamed on them.
-DEFAULTED = {"complexity_cost", "feature_cost", "min_samples_leaf", "min_weight_fraction_leaf", "max_leaf_nodes", "min_loss_decrease"}
+DEFAULTED = {
+    "complexity_cost",
+    "feature_cost",
+    "min_samples_leaf",
+    "min_weight_fraction_leaf",
+    "max_leaf_nodes",
+    "min_loss_decrease",
+}
 
 
 def may_refuse(data: Data) -> bool:  # noqa: PLR0911 - a reason each

@@ -1,4 +1,4 @@
-"""Prices of features in estimators: optima by enumeration for all criteria and tables, and everything that shows them."""
+"""Prices of features in estimators: optima by enumeration for all criteria and tables, and all that shows them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from typer.testing import CliRunner
 
 import codt
@@ -104,7 +105,9 @@ def test_trees_are_optimal_by_enumeration(task: str, criterion: str) -> None:
 
 def _patients() -> tuple[pd.DataFrame, Any]:
     rng = np.random.default_rng(3)
-    table = pd.DataFrame({"age": rng.integers(20, 80, 120), "scan": rng.normal(size=120), "blood": rng.normal(size=120)})
+    table = pd.DataFrame(
+        {"age": rng.integers(20, 80, 120), "scan": rng.normal(size=120), "blood": rng.normal(size=120)}
+    )
     ill = (table.scan > 0.3) | ((table.age > 60) & (table.blood > 0))
     return table, np.where(rng.random(120) < 0.1, ~ill, ill).astype(int)
 
@@ -202,10 +205,10 @@ def test_a_warm_start_continues_only_with_the_same_costs() -> None:
     X, y = _patients()
     costs = np.array([0.0, 0.02, 0.01])
     model = codt.OptimalTreeClassifier(max_depth=3, warm_start=True, max_expansions=1, feature_cost=costs)
-    with pytest.warns(UserWarning):
+    with pytest.warns(ConvergenceWarning):
         model.fit(X, y)
     first = model.n_expansions_
-    with pytest.warns(UserWarning):
+    with pytest.warns(ConvergenceWarning):
         assert model.fit(X, y).n_expansions_ > first
     costs[0] = 0.5  # in place
     model.set_params(max_expansions=None).fit(X, y)
@@ -267,7 +270,9 @@ def test_the_command_line_takes_prices_by_name(tmp_path: Any) -> None:
     assert result.exit_code == 0, result.output
     assert "and the costs of its feature" in result.output
     model = codt.from_json(out.read_text())
-    assert model.objective_ == codt.OptimalTreeClassifier(feature_cost={"scan": 0.02, "blood": 0.01}).fit(X, y).objective_
+    assert (
+        model.objective_ == codt.OptimalTreeClassifier(feature_cost={"scan": 0.02, "blood": 0.01}).fit(X, y).objective_
+    )
     for wrong in ("scan", "mri=1", "scan=-1", "scan=much"):
         result = CliRunner().invoke(app, [*arguments[:5], wrong])
         assert result.exit_code == 2, wrong
@@ -275,5 +280,5 @@ def test_the_command_line_takes_prices_by_name(tmp_path: Any) -> None:
 
 def test_prices_of_trees() -> None:
     tree = codt.OptimalTreeClassifier(max_depth=1).fit([[1, 5], [2, 5]], [0, 1]).tree_
-    assert Prices(0.5).of_tree(tree) == 0.5
-    assert Prices(0.5, np.array([2.0, 7.0])).of_tree(tree) == float(Prices(0.5, np.array([2.0, 7.0])).exactly(tree)) == 2.5
+    prices = Prices(0.5, np.array([2.0, 7.0]))
+    assert (Prices(0.5).of_tree(tree), prices.of_tree(tree), prices.exactly(tree)) == (0.5, 2.5, 2.5)

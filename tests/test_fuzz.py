@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import codt
+from codt.search.prices import Prices
 from codt.tree.tree import COLUMNS
 from fuzz.case import Case, Data, Run, from_json, to_json
 from fuzz.exact import Exact

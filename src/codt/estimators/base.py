@@ -21,8 +21,8 @@ from codt.options.options import ESTIMATOR_OPTIONS, SEARCH_OPTIONS, FeatureCost,
 from codt.problem.problem import Importance, prepare_problem
 from codt.search.initial_tree import as_tree
 from codt.search.metric_search import MetricSearch
-from codt.search.progress import Progress, Watcher, live_line
 from codt.search.prices import Prices
+from codt.search.progress import Progress, Watcher, live_line
 from codt.search.proof import KnownBound, gap_in_words
 from codt.search.search import Search
 from codt.strategy.strategy import Strategy
@@ -219,7 +219,7 @@ class BaseOptimalTree(FittedTree):
         if not same or not importance.same_as(counted):
             return None
         prices = Prices.of_options(self.complexity_cost, self.feature_cost, search.problem, _get_feature_names(X))
-        return search if np.array_equal(prices.costs, search.prices.costs) else None
+        return search if prices.same_costs(search.prices) else None
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())

@@ -47,7 +47,7 @@ CLASS_OPTIONS = (
         "What is maximised instead, over all training samples, by weight: the F1 score or the Jaccard index of the"
         " second of two classes in the order of their labels, or the mean over all classes of the share that is found."
         " The loss is one less the metric. Without class_weight, cost_matrix and another criterion; the first two are"
-        " ratios, which take no complexity_cost, no feature_cost and no min_loss_decrease. None: the criterion is minimised.",
+        " ratios, which take no complexity_cost, feature_cost or min_loss_decrease. None: the criterion is minimised.",
     ),
 )
 

@@ -51,11 +51,11 @@ def to_json(model: Any) -> str:
         "classes": _classes(model.classes_) if tree.task == "classification" else None,
         "parameters": _parameters(model.get_params(deep=False)),
         # Misclassified samples are whole numbers, other losses are not; in the file all are floats.
-        "result": {name: _plain(getattr(model, f"{name}_")) for name in RESULT} | {"loss": float(model.loss_)},
+        "result": {name: _plain(getattr(model, f"{name}_")) for name in RESULT}
+        | {"loss": float(model.loss_)}
+        | ({} if model.feature_costs_ is None else {"feature_costs": model.feature_costs_.tolist()}),
         "tree": {name: _column(getattr(tree, name)) for name in TREE} | {"categories": _sets(tree)},
     }
-    if model.feature_costs_ is not None:
-        document["result"]["feature_costs"] = model.feature_costs_.tolist()
     if tree.objective.name == "survival":
         document["curves"] = _curves(model)
     return json.dumps(document, allow_nan=False)

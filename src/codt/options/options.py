@@ -119,8 +119,8 @@ _TREE_OPTIONS = (
         (Interval(Real, 0, None, closed="left"),),
         "float >= 0",
         "The least decrease of the loss that makes a split: for every branching node, the loss of the subtree below it,"
-        " with the penalties of complexity_cost and feature_cost, must be lower by this than the loss of a leaf in its place. In the"
-        " units of the loss: misclassified samples, weights, costs or errors.",
+        " with the penalties of complexity_cost and feature_cost, must be lower by this than the loss of a leaf in its"
+        " place. In the units of the loss: misclassified samples, weights, costs or errors.",
     ),
     Option(
         "ties",

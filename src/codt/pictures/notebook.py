@@ -46,7 +46,8 @@ def better(model: Any) -> str:
     'higher F1'
     """
     metric = model.tree_.objective.metric
-    return "lower objective" if metric is None or model.penalty_ or model.feature_costs_ is not None else f"higher {metric.title}"
+    priced = model.penalty_ or model.feature_costs_ is not None
+    return "lower objective" if metric is None or priced else f"higher {metric.title}"
 
 
 def facts_list(model: Any) -> str:

@@ -106,7 +106,7 @@ class Columns:
         """Return for each column a value of its feature, if there are values."""
         if values is None:
             return []
-        return (values if self.plain else values[[column.feature for column in self.columns]]).tolist()
+        return [float(values[self.feature(column)]) for column in range(self.matrix.shape[1])]
 
     def columns_of(self, feature: int) -> list[int]:
         """Return the columns that hold a feature."""

@@ -59,6 +59,12 @@ class Prices:
             return penalties
         return penalties + math.fsum(self.costs[tree.feature[tree.feature != LEAF]])
 
+    def same_costs(self, other: Prices) -> bool:
+        """Return whether the features cost the same."""
+        if self.costs is None or other.costs is None:
+            return self.costs is other.costs
+        return bool(np.array_equal(self.costs, other.costs))
+
     def exactly(self, tree: Tree) -> Fraction:
         """Return what the splits of a tree cost together, without rounding."""
         return sum((Fraction(self.of(feature)) for feature in tree.feature[tree.feature != LEAF]), Fraction(0))
@@ -131,9 +137,7 @@ def _by_name(given: Mapping[Any, Any], n_features: int, names: Any) -> Floats:
 
 def _cost(value: Any, feature: object) -> float:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not 0 <= as_float(value) < np.inf:
-        raise ValueError(
-            f"feature_cost of {shown(feature)}: {shown(value)}; expected a finite number of at least 0."
-        )
+        raise ValueError(f"feature_cost of {shown(feature)}: {shown(value)}; expected a finite number of at least 0.")
     return as_float(value)
 
 
