@@ -98,7 +98,9 @@ class Exact:
         #: The atoms, and the atom of every row of the data (-1 for one that is left out).
         _, first, inverse = np.unique(ranks, axis=0, return_index=True, return_inverse=True)
         self.X = rows[first]
-        self.features, self.columns = [list(part) for part in zip(*_columns(self.X, data), strict=True)]
+        columns = list(_columns(self.X, data))
+        self.features = [feature for feature, _ in columns]
+        self.columns = [column for _, column in columns]
         self.n_atoms = len(self.X)
         self.atom_of = np.full(len(data.X), -1)
         self.atom_of[kept] = np.ravel(inverse)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from time import perf_counter
@@ -17,7 +17,7 @@ from codt.estimators.fitted import FittedTree, forget_fit
 from codt.estimators.outcome import Outcome, leaf_outcome
 from codt.options.counterparts import unknown_parameter
 from codt.options.limits import count_threads, seconds_allowed
-from codt.options.options import ESTIMATOR_OPTIONS, SEARCH_OPTIONS, FeatureCost, Task, check_options, constraints
+from codt.options.options import ESTIMATOR_OPTIONS, SEARCH_OPTIONS, Task, check_options, constraints
 from codt.problem.problem import Importance, prepare_problem
 from codt.search.initial_tree import as_tree
 from codt.search.metric_search import MetricSearch
@@ -43,7 +43,7 @@ class BaseOptimalTree(FittedTree):
 
     max_depth: int = 3
     complexity_cost: float = 0.0
-    feature_cost: FeatureCost = None
+    feature_cost: ArrayLike | Mapping[str, float] | None = None
     max_leaf_nodes: int | None = None
     min_samples_leaf: float = 1
     min_weight_fraction_leaf: float = 0.0

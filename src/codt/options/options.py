@@ -14,7 +14,6 @@ from textwrap import indent, wrap
 from typing import Any, Literal, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import (
     Interval,
     InvalidParameterError,
@@ -27,7 +26,6 @@ from codt.input_checks.numbers import as_float, is_beyond_writing, shown
 from codt.strategy.strategy import Strategy
 
 Task = Literal["classification", "regression"]
-FeatureCost = ArrayLike | Mapping[str, float] | None
 
 # No data set needs a deeper tree, and a number much larger than this is more likely a mistake.
 MAX_DEPTH = 64

@@ -18,7 +18,7 @@ are rounded to floats, and bounds leave room for it, as with weights that are no
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from time import perf_counter
@@ -31,7 +31,6 @@ from sklearn.utils.validation import _get_feature_names
 from codt.input_checks.arrays import Floats
 from codt.input_checks.numbers import as_float
 from codt.options.limits import seconds_allowed
-from codt.options.options import FeatureCost
 from codt.problem.metrics import ByClass, Metric, exactly
 from codt.problem.problem import Importance, Problem, prepare_problem
 from codt.problem.sums import sums_by_group
@@ -119,7 +118,7 @@ class MetricSearch:
         *,
         time_limit: float | None = None,
         complexity_cost: float = 0.0,
-        feature_cost: FeatureCost = None,
+        feature_cost: ArrayLike | Mapping[str, float] | None = None,
         min_loss_decrease: float = 0.0,
         categorical_features: Any = "from_dtype",
         **options: Any,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -22,7 +22,6 @@ from codt.options.limits import count_threads, memory_in_bytes, seconds_allowed
 from codt.options.options import (
     CONSTRUCTOR_OPTIONS,
     RUN_OPTIONS,
-    FeatureCost,
     Task,
     check_options,
     constraints,
@@ -135,7 +134,7 @@ class Search:
         classes: NDArray[Any] | None = None,
         max_depth: int = 3,
         complexity_cost: float = 0.0,
-        feature_cost: FeatureCost = None,
+        feature_cost: ArrayLike | Mapping[str, float] | None = None,
         max_leaf_nodes: int | None = None,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
