@@ -72,6 +72,8 @@ class Exact:
         The atoms' features; categories by their places among their labels, NaN where a value is missing.
     columns : list of ndarray
         Further columns of the atoms, so that every test there is sends the lowest values of one of them left.
+    features : list of int
+        The feature that each of these columns holds.
     counts : list of int
         The samples of every atom.
     weights : list of int
@@ -96,7 +98,9 @@ class Exact:
         #: The atoms, and the atom of every row of the data (-1 for one that is left out).
         _, first, inverse = np.unique(ranks, axis=0, return_index=True, return_inverse=True)
         self.X = rows[first]
-        self.columns = list(_columns(self.X, data))
+        columns = list(_columns(self.X, data))
+        self.features = [feature for feature, _ in columns]
+        self.columns = [column for _, column in columns]
         self.n_atoms = len(self.X)
         self.atom_of = np.full(len(data.X), -1)
         self.atom_of[kept] = np.ravel(inverse)
@@ -326,18 +330,18 @@ class Exact:
         return sum(1 << int(a) for a in np.flatnonzero(chosen))
 
 
-def _columns(X: NDArray[Any], data: Data) -> Iterator[NDArray[Any]]:
-    """Yield numbers with missing values above and below them, and 0 for every set of categories that goes left."""
+def _columns(X: NDArray[Any], data: Data) -> Iterator[tuple[int, NDArray[Any]]]:
+    """Yield the features: numbers with missing values above and below, and 0 for every set of categories going left."""
     for j, column in enumerate(X.T):
         gone = np.isnan(column)
         if j in (data.categories or ()):
             held = [column == code for code in np.unique(column[~gone])] + ([gone] if gone.any() else [])
             for count in range(1, len(held) if data.subsets else 2):
-                yield from (np.where(np.any(named, axis=0), 0, 1) for named in combinations(held, count))
+                yield from ((j, np.where(np.any(named, axis=0), 0, 1)) for named in combinations(held, count))
         elif gone.any():
-            yield from (np.where(gone, end, column) for end in (-np.inf, np.inf))
+            yield from ((j, np.where(gone, end, column)) for end in (-np.inf, np.inf))
         else:
-            yield column
+            yield j, column
 
 
 def _decimal(number: Fraction) -> Decimal:

@@ -235,7 +235,7 @@ def _run(
 def _outside_knowledge(case: Case, judge: Judge, search: codt.Search, given: dict[str, Any]) -> Callable[[], None]:
     """Return a function that gives a search a valid lower bound and a tree."""
     tree = _initial(case, given["tree"]) if "tree" in given else None
-    optimum = judge.optimum(case.run.options, search.penalty) if "bound" in given else None
+    optimum = judge.optimum(case.run.options, search.prices) if "bound" in given else None
     bound = 0.0 if optimum is None else below(optimum.lenient * Fraction(given["bound"]))
 
     def bring() -> None:

@@ -41,8 +41,20 @@ FAULTS = (
     Fault(
         "a missing penalty",
         "engine/terminal/depth_two_evaluators.cpp",
-        "result.offer(settings_.lambda + (batch.left[j] + batch.right[j]), batch.feature,\n                         batch.",
-        "result.offer(batch.left[j] + batch.right[j], batch.feature,\n                         batch.",
+        "result.offer(settings_.prices.of(batch.feature) + (batch.left[j] + batch.right[j]), batch.feature,",
+        "result.offer(batch.left[j] + batch.right[j], batch.feature,",
+    ),
+    Fault(
+        "the price of a second feature dropped",
+        "engine/scans/scan_driver.hpp",
+        "{ return prices.of(stream.feature); };",
+        "{ return prices.of(stream.feature) * 0 + prices.least(); };",
+    ),
+    Fault(
+        "the largest price in a bound instead of the least",
+        "engine/bounds/lower_bounds.cpp",
+        "const double lambda = settings.prices.least();",
+        "const double lambda = settings.prices.most();",
     ),
     Fault(
         "a wrong leaf count",
@@ -71,8 +83,8 @@ FAULTS = (
     Fault(
         "a cutoff that is not passed on",
         "engine/search/select.cpp",
-        "below->upper = relaxed - settings_.lambda - and_node.sides[1 - side].lower.allowed;",
-        "below->upper = relaxed - settings_.lambda - and_node.sides[1 - side].incumbent;",
+        "below->upper = relaxed - settings_.prices.of(child.feature) - and_node.sides[1 - side].lower.allowed;",
+        "below->upper = relaxed - settings_.prices.of(child.feature) - and_node.sides[1 - side].incumbent;",
     ),
     Fault(
         "a lane that is not padded",
@@ -173,8 +185,8 @@ FAULTS = (
     Fault(
         "blocks passed over too early",
         "engine/objectives/block_scanner.hpp",
-        "before[side] + loss_of_rest(ahead_, side) + lambda < best_[side];",
-        "before[side] + loss_of_rest(here_, side) + lambda < best_[side];",
+        "before[side] + loss_of_rest(ahead_, side) + price < best_[side];",
+        "before[side] + loss_of_rest(here_, side) + price < best_[side];",
     ),
     Fault(
         "a bound from outside that is one too high",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 import codt
 from codt.options.options import OPTIONS
+from codt.search.prices import Prices
 from fuzz import contract
 from fuzz.case import Data
 from fuzz.exact import QUANTILES, RATES, Exact, as_float
@@ -24,6 +25,17 @@ from fuzz.wide import WideOracle
 def least_decrease(options: dict[str, Any]) -> Fraction:
     """Return what a split has to save."""
     return Fraction(options.get("min_loss_decrease", 0.0))
+
+
+def dearest(prices: Prices) -> float:
+    """Return the largest price of a split."""
+    return prices.penalty + (0.0 if prices.costs is None else float(prices.costs.max()))
+
+
+def _in_units(prices: Prices, exact: Exact) -> tuple[int, ...] | None:
+    if prices.costs is None:
+        return None
+    return tuple(units(Fraction(prices.penalty) + Fraction(cost), exact) for cost in prices.costs.tolist())
 
 
 @dataclass(frozen=True)
@@ -60,17 +72,18 @@ class Judge:
             self._oracle = Oracle(self.exact)
         self._tolerances: dict[str, float | None] = {}
 
-    def rules(self, options: dict[str, Any], penalty: float, *, lenient: bool, tolerance: float | None = None) -> Rules:
+    def rules(self, options: dict[str, Any], prices: Prices, *, lenient: bool, tolerance: float | None = None) -> Rules:
         """Return the rules that options define; trees that are in doubt because of rounding are allowed, or not."""
         exact = self.exact
         sign = -1 if lenient else 1
         decrease = least_decrease(options)
         if decrease:
-            decrease += sign * contract.decrease_slack(exact, penalty, float(decrease), tolerance)
+            decrease += sign * contract.decrease_slack(exact, dearest(prices), float(decrease), tolerance)
         samples, weight = self._leaf_limits(options, lenient=lenient)
         return Rules(
             depth=int(options.get("max_depth", 3)),
-            penalty=units(penalty, exact),
+            penalty=units(prices.penalty, exact),
+            prices=_in_units(prices, exact),
             samples=samples,
             weight=weight,
             leaves=options.get("max_leaf_nodes"),
@@ -97,7 +110,7 @@ class Judge:
         if not hasattr(codt.Search, "tolerance"):
             return None
         # Equal rows are merged only where leaves have no limits, and sums of fewer numbers are more exact.
-        names = ("max_depth", "complexity_cost", "min_samples_leaf", "min_weight_fraction_leaf")
+        names = ("max_depth", "complexity_cost", "feature_cost", "min_samples_leaf", "min_weight_fraction_leaf")
         relevant = {name: options[name] for name in names if name in options}
         relevant["ties"] = options.get("ties", OPTIONS["ties"].default)
         key = repr(relevant)
@@ -106,13 +119,13 @@ class Judge:
             self._tolerances[key] = float(getattr(search, "tolerance"))  # noqa: B009 - as long as not every build has it
         return self._tolerances[key]
 
-    def optimum(self, options: dict[str, Any], penalty: float) -> Optimum | None:
+    def optimum(self, options: dict[str, Any], prices: Prices) -> Optimum | None:
         """Return the least objective; None if that would take too long."""
         if self._oracle is None:
             return None
         tolerance = self.tolerance(options) if options.get("min_loss_decrease") else None
         strict, lenient = (
-            self.rules(options, penalty, lenient=lenient, tolerance=tolerance) for lenient in (False, True)
+            self.rules(options, prices, lenient=lenient, tolerance=tolerance) for lenient in (False, True)
         )
         try:
             found = self._oracle.optimum(strict)
@@ -123,26 +136,28 @@ class Judge:
         except TooMuch:
             return None
 
-    def excess(self, options: dict[str, Any], penalty: float, optimum: Fraction) -> Fraction:
+    def excess(self, options: dict[str, Any], prices: Prices, optimum: Fraction) -> Fraction:
         """Return by how much the tree that is called optimal may be worse than the optimum."""
-        return contract.excess(self.exact, penalty, optimum + least_decrease(options), self.tolerance(options))
+        return contract.excess(self.exact, dearest(prices), optimum + least_decrease(options), self.tolerance(options))
 
-    def bound_slack(self, options: dict[str, Any], penalty: float, optimum: Fraction) -> Fraction:
+    def bound_slack(self, options: dict[str, Any], prices: Prices, optimum: Fraction) -> Fraction:
         """Return by how much a bound may be on the wrong side of the optimum."""
-        return contract.bound_slack(self.exact, penalty, optimum + least_decrease(options), self.tolerance(options))
+        return contract.bound_slack(
+            self.exact, dearest(prices), optimum + least_decrease(options), self.tolerance(options)
+        )
 
-    def worth(self, tree: codt.Tree, options: dict[str, Any], penalty: float) -> Worth:
+    def worth(self, tree: codt.Tree, options: dict[str, Any], prices: Prices) -> Worth:
         """Return the value of a tree, from its splits alone; check its limits and what it says about its nodes."""
         tolerance = self.tolerance(options) if options.get("min_loss_decrease") else None
-        rules = self.rules(options, penalty, lenient=True, tolerance=tolerance)
+        rules = self.rules(options, prices, lenient=True, tolerance=tolerance)
         visit = _Visit(self, tree, rules)
-        loss, splits = visit.subtree(0, np.ones(self.exact.n_atoms, dtype=bool), 0)
+        loss, splits, _ = visit.subtree(0, np.ones(self.exact.n_atoms, dtype=bool), 0)
         if visit.seen != tree.node_count:
             raise Failure("tree", f"{tree.node_count} nodes, of which {visit.seen} can be reached")
         if rules.leaves is not None and splits + 1 > rules.leaves:
             raise Failure("limits", f"{splits + 1} leaves, max_leaf_nodes={rules.leaves}")
         exact = self.exact.value(loss)
-        return Worth(exact, exact + splits * Fraction(penalty), splits)
+        return Worth(exact, exact + prices.exactly(tree), splits)
 
 
 class _Visit:
@@ -156,8 +171,8 @@ class _Visit:
         self.free = replace(rules, decrease=0)
         self.seen = 0
 
-    def subtree(self, node: int, atoms: NDArray[np.bool_], depth: int) -> tuple[int, int]:
-        """Return the loss below a node, in units, and the number of splits."""
+    def subtree(self, node: int, atoms: NDArray[np.bool_], depth: int) -> tuple[int, int, int]:
+        """Return the loss below a node, in units, the number of splits, and what they cost."""
         tree, exact, rules = self.tree, self.exact, self.rules
         self.seen += 1
         if self.seen > tree.node_count:
@@ -173,7 +188,7 @@ class _Visit:
         if feature < 0:
             if node and (samples < rules.samples or weight < rules.weight):
                 raise Failure("limits", f"leaf {node} holds {samples} samples, weight {weight / exact.weight_scale:g}")
-            return leaf, 0
+            return leaf, 0, 0
         if depth >= rules.depth:
             raise Failure("limits", f"node {node} splits at depth {depth}, max_depth={rules.depth}")
         left = atoms & left_atoms(tree, node, exact, self.data)
@@ -183,11 +198,12 @@ class _Visit:
         check_test(tree, node, exact, self.data, left, right)
         below = [self.subtree(int(tree.left[node]), left, depth + 1)]
         below.append(self.subtree(int(tree.right[node]), right, depth + 1))
-        loss, splits = sum(part for part, _ in below), 1 + sum(count for _, count in below)
-        if rules.decrease and leaf - loss - splits * rules.penalty < rules.decrease:
-            saved = exact.value(leaf - loss - splits * rules.penalty)
+        loss, splits, paid = (sum(part) for part in zip(*below, strict=True))
+        splits, paid = splits + 1, paid + rules.price([feature])
+        if rules.decrease and leaf - loss - paid < rules.decrease:
+            saved = exact.value(leaf - loss - paid)
             raise Failure("limits", f"node {node} saves {as_float(saved)!r}, less than min_loss_decrease")
-        return loss, splits
+        return loss, splits, paid
 
     def _check_loss(self, node: int, leaf: int) -> None:
         exact, claimed = self.exact.value(leaf), float(self.tree.loss[node])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
@@ -26,6 +27,8 @@ class Rules:
         The largest number of tests between the root and a leaf.
     penalty : int
         The cost of every split.
+    prices : tuple of int, optional
+        The cost of a split at each feature, penalty included, if they differ.
     samples, weight : int
         What a leaf must hold; the root may always be a leaf.
     leaves : int, optional
@@ -40,6 +43,11 @@ class Rules:
     weight: int = 0
     leaves: int | None = None
     decrease: int = 0
+    prices: tuple[int, ...] | None = None
+
+    def price(self, features: Iterable[int]) -> int:
+        """Return what a split costs that several features can make."""
+        return self.penalty if self.prices is None else min(self.prices[feature] for feature in features)
 
 
 class Best(NamedTuple):
@@ -57,22 +65,26 @@ class Oracle:
         self._most_work = most_work
         self._work = 0
         everything = exact.everything
-        sides = {exact.atoms_where(column <= value) for column in exact.columns for value in np.unique(column)}
-        # A side and its complement make the same split.
-        self._sides = sorted({min(side, everything ^ side) for side in sides} - {0})
-        self._splits: dict[int, list[tuple[int, int]]] = {}
+        # The features that have it for every side; a side and its complement make the same split.
+        self._sides: dict[int, set[int]] = {}
+        for feature, column in zip(exact.features, exact.columns, strict=True):
+            for value in np.unique(column):
+                side = exact.atoms_where(column <= value)
+                self._sides.setdefault(min(side, everything ^ side), set()).add(feature)
+        self._sides.pop(0, None)
+        self._splits: dict[int, list[tuple[int, int, frozenset[int]]]] = {}
         self._optima: dict[Rules, Best] = {}
 
-    def splits(self, atoms: int) -> list[tuple[int, int]]:
-        """Return the ways to split a set in two, each once."""
+    def splits(self, atoms: int) -> list[tuple[int, int, frozenset[int]]]:
+        """Return the ways to split a set in two, each once, and the features that can do it."""
         if atoms not in self._splits:
-            pairs = {}
-            for side in self._sides:
+            found: dict[int, set[int]] = {}
+            for side, features in self._sides.items():
                 left = atoms & side
                 right = atoms ^ left
                 if left and right:
-                    pairs[min(left, right)] = max(left, right)
-            self._splits[atoms] = list(pairs.items())
+                    found.setdefault(min(left, right), set()).update(features)
+            self._splits[atoms] = [(left, atoms ^ left, frozenset(features)) for left, features in found.items()]
         return self._splits[atoms]
 
     def optimum(self, rules: Rules) -> Best:
@@ -98,16 +110,17 @@ class Oracle:
         # Where there are enough leaves for both sides, how they are shared out makes no difference.
         half = 1 << (depth - 1)
         shares = [half] if leaves == 1 << depth else range(max(1, leaves - half), min(half, leaves - 1) + 1)
-        for left, right in self.splits(atoms):
+        for left, right, features in self.splits(atoms):
+            price = rules.price(features)
             self._work += len(shares)
             if limited and not (self.holds_enough(left, rules) and self.holds_enough(right, rules)):
                 continue
             for share in shares:
                 one = self._best(left, depth - 1, share, rules, known)
-                if rules.penalty + one.objective > best.objective:
+                if price + one.objective > best.objective:
                     continue
                 other = self._best(right, depth - 1, leaves - share, rules, known)
-                split = Best(rules.penalty + one.objective + other.objective, 1 + one.splits + other.splits)
+                split = Best(price + one.objective + other.objective, 1 + one.splits + other.splits)
                 if split < best and split.objective <= most:
                     best = split
         if self._work > self._most_work:

@@ -22,14 +22,21 @@ SMALLEST_RANGE = 1e-149
 
 #: What an error may blame.
 NAMED = re.compile(
-    r"\b(X|y|sample_weight|class_weight|cost_matrix|sample_costs|weights|costs|complexity_cost|min_\w+|max_\w+|"
+    r"\b(X|y|sample_weight|class_weight|cost_matrix|sample_costs|weights|costs|complexity_cost|feature_cost|min_\w+|max_\w+|"
     r"memory_limit|initial_tree|the tree|categorical_\w+|handle_unknown|"
     r"strategy|kernel|criterion|n_jobs|gap_limit|time_limit|random_state)\b"
 )
 
 
 #: Options with harmless defaults: where they were not given, nothing else may be blamed on them.
-DEFAULTED = {"complexity_cost", "min_samples_leaf", "min_weight_fraction_leaf", "max_leaf_nodes", "min_loss_decrease"}
+DEFAULTED = {
+    "complexity_cost",
+    "feature_cost",
+    "min_samples_leaf",
+    "min_weight_fraction_leaf",
+    "max_leaf_nodes",
+    "min_loss_decrease",
+}
 
 
 def may_refuse(data: Data) -> bool:  # noqa: PLR0911 - a reason each

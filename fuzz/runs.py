@@ -26,6 +26,7 @@ CONVERSIONS = ("predict", "pickle", "json", "sklearn", "python", "sql", "verify"
 DOUBTFUL: dict[str, tuple[Any, ...]] = {
     "max_depth": (-1, 65, 1e9, True, "3", None, 2.5),
     "complexity_cost": (-0.1, float("nan"), float("inf"), 1e308, True, None, "0"),
+    "feature_cost": ([-1.0], [float("nan")], [1e308] * 3, "0", 7, [True], [[0.0]]),
     "min_samples_leaf": (0, 2**70, 1.0, 0.0, -3, float("nan"), True, 10**400),
     "min_weight_fraction_leaf": (0.6, -0.1, float("nan"), True, None),
     "max_leaf_nodes": (0, -1, 2**70, 2.5, True),
@@ -62,6 +63,9 @@ def random_rules(rng: Rng, data: Data, exact: Exact) -> dict[str, Any]:
     if rng.random() < 0.4:
         choices = [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1 / count, 0.5 / count, float(rng.random()) * 0.2, 1e-9]
         rules["complexity_cost"] = float(rng.choice(choices))
+    if not wide and rng.random() < 0.3:
+        levels = [0.0, 0.0, 0.01, 0.05, 0.2, 1 / count, 2 / count, float(rng.random()) * 0.2, 5.0]
+        rules["feature_cost"] = [float(cost) for cost in rng.choice(levels, len(data.X[0]))]
     if rng.random() < 0.2:
         rules["min_samples_leaf"] = (
             int(rng.integers(2, 5)) if rng.random() < 0.6 else float(rng.choice([0.1, 0.2, 0.25, 0.3, 0.5]))

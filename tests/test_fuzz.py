@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import codt
+from codt.search.prices import Prices
 from codt.tree.tree import COLUMNS
 from fuzz.case import Case, Data, Run, from_json, to_json
 from fuzz.exact import Exact
@@ -100,14 +101,14 @@ def test_the_oracle_knows_all_tests_of_tables() -> None:
         table = table_data(problem)
         judge = Judge(table)
         penalty = float(problem.rules.get("complexity_cost", 0) * problem.penalty_unit)
-        found = judge.optimum(problem.rules, penalty)
+        found = judge.optimum(problem.rules, Prices(penalty))
         best, fewest = problem.optimum(penalty)
         assert found is not None
         assert abs(found.strict - best) <= 1e-15 * problem.root_loss, problem
         assert found.splits in (fewest, None)
         if judge.exact.criterion != "absolute_error" and problem.rules["max_depth"] < 3:
             try:
-                wide = Judge(replace(table, oracle="wide")).optimum(problem.rules, penalty)
+                wide = Judge(replace(table, oracle="wide")).optimum(problem.rules, Prices(penalty))
             except ValueError:  # a root without loss
                 continue
             assert wide is None or abs(wide.strict - best) <= 1e-15 * problem.root_loss, problem
@@ -274,14 +275,14 @@ def test_errors_that_help_nobody_are_found(monkeypatch: pytest.MonkeyPatch) -> N
     def refuse(*_: Any) -> None:
         raise ValueError("no")
 
-    monkeypatch.setattr("codt.search.search.absolute_penalty", refuse)
+    monkeypatch.setattr("codt.search.prices.absolute_penalty", refuse)
     assert wrong(PLAIN) == "refused"
-    monkeypatch.setattr("codt.search.search.absolute_penalty", lambda *_: {}["key"])
+    monkeypatch.setattr("codt.search.prices.absolute_penalty", lambda *_: {}["key"])
     assert wrong(PLAIN) == "raised"
 
 
 def test_runs_that_hang_are_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("codt.search.search.absolute_penalty", lambda *_: time.sleep(60))
+    monkeypatch.setattr("codt.search.prices.absolute_penalty", lambda *_: time.sleep(60))
     failure = isolated(PLAIN, 0.5)
     assert failure is not None
     assert failure.check == "hang"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Mapping
 from dataclasses import fields
 from numbers import Integral
 from pathlib import Path
@@ -109,6 +110,7 @@ def annotation(option: Option) -> str:
     written = {"boolean": "bool", "random_state": "int | np.random.RandomState | None", "verbose": "int"}
     written["array-like"] = "ArrayLike"
     known = {str: "str", Strategy: "Strategy", callable: "Callable[[Progress], object]", Integral: "int"}
+    known[Mapping] = "Mapping[str, float]"
     types = []
     for constraint in option.constraints:
         if isinstance(constraint, Interval):
@@ -170,6 +172,7 @@ def test_every_option_of_the_core_has_a_field_of_its_own(table: Any) -> None:
         "terminal": "leaf",
         "ties": "smallest",
         "objective_parameters": [0.5],
+        "feature_costs": [0.5],
     }
     defaults = {row["name"]: row["value"] for row in table()}
     for row in table():
@@ -340,6 +343,7 @@ def test_the_command_line_has_the_options_of_the_table(monkeypatch: Any, tmp_pat
     texts = {"strategy": "lds", "depth_two_strategy": "lds", "terminal": "leaf", "memory_limit": "2GB", "ties": "any"}
     texts |= {"categorical_splits": "subset", "handle_unknown": "error", "metric": "f1"}
     written = {"class_weight": ("y=2", {"y": 2}), "cost_matrix": ("0,1;5,0", [[0, 1], [5, 0]])}
+    written["feature_cost"] = ("b=0.25", {"b": 0.25})
     for name, default in wanted.items():
         flag = table[name].flag or f"--{name.replace('_', '-')}"
         assert flag in shown

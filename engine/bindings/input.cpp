@@ -61,6 +61,14 @@ void check_features(const Matrix& x) {
         if (std::isnan(value)) refuse("X: expected numbers, got NaN");
 }
 
+void check_feature_costs(std::span<const double> costs, std::size_t features) {
+    if (!costs.empty() && costs.size() != features)
+        refuse("feature_costs: expected one for each column of X, got " + std::to_string(costs.size()));
+    for (const double cost : costs)
+        if (!(cost >= 0) || !std::isfinite(cost))
+            refuse("feature_costs: expected finite numbers of at least 0, got " + std::to_string(cost));
+}
+
 Targets targets_from(const Matrix& x, const Values& y, const TargetOptions& options) {
     const std::size_t rows = x.shape(0);
     check_targets(y, rows);

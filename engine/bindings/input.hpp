@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "bindings/arrays.hpp"
@@ -19,6 +20,7 @@ struct TargetOptions {
 };
 
 void check_features(const Matrix& x);
+void check_feature_costs(std::span<const double> costs, std::size_t features);
 // The targets refer to the arrays, which have to outlive them. `x` is checked already.
 Targets targets_from(const Matrix& x, const Values& y, const TargetOptions& options);
 

@@ -42,6 +42,7 @@ class PySearch {
         options.kernel = {kernel_from(request.kernel)};
 
         features_ = x.shape(1);
+        check_feature_costs(options.feature_costs, features_);
         const std::span<const double> values(x.data(), x.size());
         Poll poll;
         StopCondition stop(request.time_limit, std::ref(poll));

@@ -47,6 +47,7 @@ const Table<SearchRequest>& search_options() {
         at_least_zero("min_leaf_weight", CODT_FIELD(min_leaf_weight)),
         at_least_zero("min_loss_decrease", CODT_FIELD(search.rules.min_decrease)),
         at_least_zero("penalty", CODT_FIELD(search.penalty)),
+        numbers("feature_costs", CODT_FIELD(search.feature_costs)),
 
         strategy("strategy", CODT_FIELD(search.strategy)),
         strategy("depth_two_strategy", CODT_FIELD(search.depth_two_strategy)),

@@ -58,7 +58,7 @@ nb::dict scan_sides(const Matrix& x, const Values& y, const std::string& task, s
         refuse("known: expected a row for each side and a column for each threshold");
     if (!(penalty >= 0)) refuse("penalty: expected at least 0, got " + std::to_string(penalty));
     const KernelChoice choice{kernel_from(kernel)};
-    const double lambda = penalty / objective.unit();
+    const Prices prices(penalty / objective.unit());
     std::vector<std::uint32_t> rank(subset.features());
     for (std::uint32_t f = 0; f < rank.size(); ++f) rank[f] = f;
     Sides lower(2, std::vector<double>(count));
@@ -89,11 +89,11 @@ nb::dict scan_sides(const Matrix& x, const Values& y, const std::string& task, s
             };
             add(feature, 0, thresholds);
             if (!joined) {
-                if (!parts.empty()) scanner.scan(parts, lambda, stop);
+                if (!parts.empty()) scanner.scan(parts, prices, stop);
                 parts.clear();
             }
             add(feature + 1, thresholds.size(), second);
-            if (!parts.empty()) scanner.scan(parts, lambda, stop);
+            if (!parts.empty()) scanner.scan(parts, prices, stop);
         }
         out["seconds"] = std::chrono::duration<double>(StopCondition::Clock::now() - start).count();
     };

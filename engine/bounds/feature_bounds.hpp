@@ -5,12 +5,13 @@
 // both with at least two values of g,
 //
 //     G(D) >= G(E) - w     w: the worst cost of the samples of E not in D (see similarity.hpp)
-//     G(E) >= G(D) - p     p: the penalties of a tree with one level less
+//     G(E) >= G(D) - p     p: the most that the branching nodes of a tree with one level less cost
 //
 // The first holds because the best such tree of D is also a tree for E. The second: the best such tree of E
 // loses no more on D than on E, and it is such a tree of D unless its first split sends all of D to one side.
 // In that case D only uses the subtree on that side, which has one level less. Copying that subtree to both
-// sides of any split of D at g does not raise the loss, and adds the penalties of one copy.
+// sides of any split of D at g does not raise the loss, and adds the prices of one copy. The subtree may test
+// any features, so each of its nodes may cost the largest price; g itself is paid for in both trees.
 //
 // So a feature that was ruled out for a neighbour is often ruled out here too, without a scan.
 #pragma once

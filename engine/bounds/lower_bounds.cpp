@@ -25,7 +25,7 @@ double clustering_bound(std::span<const double> losses, std::uint32_t leaves, do
 
 NodeBound node_bound(const Objective& objective, const Subset& subset, const Budget& budget, double leaf_loss,
                      const SearchSettings& settings, double useful) {
-    const double lambda = settings.lambda;
+    const double lambda = settings.prices.least();
     if (budget.depth == 0) return {leaf_loss, leaf_loss + lambda};
     NodeBound bound{std::min(leaf_loss, lambda), lambda};
     // No split can beat a leaf this good, so no better bound is needed.

@@ -3,7 +3,8 @@
 // Clustering: the loss if the samples could be partitioned freely into k groups, ignoring which splits exist.
 // A tree with k leaves has k - 1 branching nodes, so with a penalty the bound for it is (k - 1) lambda +
 // loss_k. (The paper prints k lambda, which counts leaves; with |T| branching nodes, as in its problem
-// definition, that would overestimate a leaf.)
+// definition, that would overestimate a leaf.) Where features have costs, lambda is the least price of a
+// node.
 #pragma once
 
 #include <cstdint>

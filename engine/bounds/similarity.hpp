@@ -1,9 +1,9 @@
 // Similarity lower bounds (paper, "Similarity lower bounds and pruning").
 //
-// For a fixed feature let L(t) and R(t) be the optimal objectives of the left and right subproblem of
-// threshold t. L never falls and R never rises with t, and between two thresholds each moves by at most w,
-// the worst cost of the samples that change side. With evaluated neighbours p < t < q, lower bounds on L and
-// R at both, and w(p, t) + w(t, q) = w(p, q):
+// For a fixed feature let lambda be its price (rules/prices.hpp), and L(t) and R(t) be the optimal objectives
+// of the left and right subproblem of threshold t. L never falls and R never rises with t, and between two
+// thresholds each moves by at most w, the worst cost of the samples that change side. With evaluated
+// neighbours p < t < q, lower bounds on L and R at both, and w(p, t) + w(t, q) = w(p, q):
 //
 //     lambda + L(p) + R(q)                     sub-interval pruning: holds for the whole interval
 //     lambda + L(q) + R(p) - w(p, q)           both sides moved across: holds for the whole interval

@@ -38,7 +38,8 @@ void Children::reset(const SearchSettings& settings, const Strategy& strategy, c
         const auto possible = limits.thresholds(subset, f);
         if (limits.any()) possible_.push_back(possible);
         if (possible.first >= possible.end) continue;
-        const double lower = feature_lower.empty() ? split_lower : std::max(split_lower, feature_lower[f]);
+        const double own_lower = std::max(split_lower, price(f));
+        const double lower = feature_lower.empty() ? own_lower : std::max(own_lower, feature_lower[f]);
         for (std::uint32_t share = 0; share < shares_.count(); ++share) {
             const Slot slot =
                 add_interval(f * shares_.count() + share, possible.first, possible.end - 1, lower);
@@ -244,7 +245,7 @@ Children::Slot Children::add_solved(std::uint32_t track, const EvaluatedSplit& s
     child.feature = track / shares_.count();
     child.track = track;
     child.first = child.last = split.threshold;
-    child.lower = {lower, settings_->lambda + split.sum()};
+    child.lower = {lower, price(child.feature) + split.sum()};
     child.split = split;
     link(slot, previous, next);
     return slot;

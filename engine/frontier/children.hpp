@@ -142,9 +142,8 @@ class Children {
     // Lower bounds by feature for one of these subproblems, from what is known of its neighbours.
     FeatureBounds::Lower inherited(const FeatureBounds& known, Slot interval, std::uint32_t t, int side) {
         // The sides have depth - 1 levels, so a tree with one level less has up to 2^(depth - 2) leaves.
-        const double penalties = settings_->lambda > 0
-                                     ? settings_->lambda * (std::ldexp(1.0, static_cast<int>(depth_) - 2) - 1)
-                                     : 0;
+        const double most = settings_->prices.most();
+        const double penalties = most > 0 ? most * (std::ldexp(1.0, static_cast<int>(depth_) - 2) - 1) : 0;
         return known.inherited((*this)[interval].feature, t, side, penalties, worst_);
     }
 
@@ -161,6 +160,7 @@ class Children {
     Child& at(Slot slot) { return children_[static_cast<std::size_t>(slot)]; }
     bool is_interval(Slot slot) const;
     Slot allocate();
+    double price(std::uint32_t feature) const { return settings_->prices.of(feature); }
     Slot add_interval(std::uint32_t track, std::uint32_t first, std::uint32_t last, double lower);
     Slot add_solved(std::uint32_t track, const EvaluatedSplit& split, double lower, Slot previous, Slot next);
     void link(Slot slot, Slot previous, Slot next);

@@ -37,8 +37,9 @@ void Children::evaluate(std::uint32_t track, const std::vector<EvaluatedSplit>& 
     if (settings_->rules.leaves.any())
         for (const EvaluatedSplit& split : splits) note_evaluated(track, split);
     const bool shrink = settings_->bounds.neighborhood;
+    const double own_price = price(track / shares_.count());
     const auto bound_of = [&](const EvaluatedSplit& split) {
-        return objectives ? objectives[&split - splits.data()] : settings_->lambda + split.sum();
+        return objectives ? objectives[&split - splits.data()] : own_price + split.sum();
     };
     auto split = splits.begin();
     for (Slot slot = first_of_track_[track]; slot != none;) {
@@ -83,7 +84,7 @@ void Children::evaluate(std::uint32_t track, const std::vector<EvaluatedSplit>& 
                 }
             }
             if (!cut) break;
-            note_closed(old.feature, {bound_of(*split), settings_->lambda + split->sum()});
+            note_closed(old.feature, {bound_of(*split), own_price + split->sum()});
             before = &*split;
             before_is_child = after_is_child;
             first = split->threshold + 1;
@@ -97,9 +98,9 @@ void Children::raise(Slot slot, const Bound& left, const Bound& right, double he
     Child& child = at(slot);
     child.split.left_lower = std::max(child.split.left_lower, left.free);
     child.split.right_lower = std::max(child.split.right_lower, right.free);
-    child.lower.free = std::max(child.lower.free, settings_->lambda + child.split.sum());
-    child.lower.allowed =
-        std::max({child.lower.allowed, child.lower.free, settings_->lambda + left.allowed + right.allowed});
+    child.lower.free = std::max(child.lower.free, price(child.feature) + child.split.sum());
+    child.lower.allowed = std::max(
+        {child.lower.allowed, child.lower.free, price(child.feature) + left.allowed + right.allowed});
     child.heuristic = heuristic;
     if (settings_->rules.leaves.any()) note_evaluated(child.track, child.split);
     if (by_lower_.contains(slot)) update(slot);
@@ -166,16 +167,16 @@ OpenInterval Children::open_interval(Slot slot) const {
 
 bool Children::survives(OpenInterval& interval, double& lower, double cutoff, bool shrink) {
     if (!interval.before && !interval.after) return true;
-    const double lambda = settings_->lambda;
+    const double own_price = price(interval.feature);
     const double target = cutoff - settings_->tolerance;
-    lower = std::max(lower, lambda + interval_bound(interval, settings_->bounds, worst_));
+    lower = std::max(lower, own_price + interval_bound(interval, settings_->bounds, worst_));
     if (lower >= target) {
         note_closed(interval.feature, Bound::both(lower));
         return false;
     }
     if (!shrink) return true;
     const std::uint32_t first = interval.first, last = interval.last;
-    const bool left = shrink_interval(interval, target - lambda, worst_);
+    const bool left = shrink_interval(interval, target - own_price, worst_);
     if (!left || interval.first != first || interval.last != last)
         note_closed(interval.feature, Bound::both(target));
     return left;
@@ -220,10 +221,9 @@ double Children::forbidden_lower() {
         const Outermost& outermost = outermost_[track];
         const auto include = [&](std::uint32_t from, std::uint32_t to, const EvaluatedSplit* before,
                                  const EvaluatedSplit* after) {
-            const double bound = outermost.any
-                                     ? settings_->lambda + interval_bound({f, from, to, before, after},
-                                                                          settings_->bounds, worst_)
-                                     : 0.0;
+            const double bound = outermost.any ? price(f) + interval_bound({f, from, to, before, after},
+                                                                           settings_->bounds, worst_)
+                                               : 0.0;
             least = std::min(least, std::max(split_lower_, bound));
         };
         if (first >= end) {

@@ -15,7 +15,7 @@
 namespace codt {
 
 struct GreedyTree {
-    double objective = 0;  // loss plus lambda per split, internal unit
+    double objective = 0;  // loss plus the price of every split, internal unit
     Solution solution;
 };
 

@@ -30,7 +30,7 @@ class BlockScanner final : public SingleScanner {
         std::array<LeafLimits::Load, 2> loads;
     };
 
-    bool scan_one(std::uint32_t f, std::uint32_t threshold, double lambda, double& left, double& right,
+    bool scan_one(std::uint32_t f, std::uint32_t threshold, const Prices& prices, double& left, double& right,
                   StopCondition& stop) override {
         const std::uint32_t left_size = this->subset().group_end(f)[threshold];
         is_right_.assign(this->subset().size(), 1);
@@ -40,15 +40,15 @@ class BlockScanner final : public SingleScanner {
         best_ = {loss(total_, 0), loss(total_, 1)};
         for (std::uint32_t g = 0; g < this->subset().features(); ++g) {
             if (stop.reached()) return false;
-            if (best_[0] <= lambda && best_[1] <= lambda) break;
-            scan_feature(g, lambda);
+            if (best_[0] <= prices.least() && best_[1] <= prices.least()) break;
+            scan_feature(g, prices.of(g));
         }
         left = best_[0];
         right = best_[1];
         return true;
     }
 
-    void scan_feature(std::uint32_t g, double lambda) {
+    void scan_feature(std::uint32_t g, double price) {
         const auto order = this->subset().order(g);
         const auto ends = this->subset().group_end(g);
         reset(here_);
@@ -64,9 +64,9 @@ class BlockScanner final : public SingleScanner {
                 any[is_right_[order[k]]] = true;
             }
             for (std::size_t side = 0; side < 2; ++side)
-                walk[side] = any[side] && before[side] + lambda < best_[side] &&
-                             before[side] + loss_of_rest(ahead_, side) + lambda < best_[side];
-            if (walk[0] || walk[1]) walk_block(g, first, last, walk, lambda);
+                walk[side] = any[side] && before[side] + price < best_[side] &&
+                             before[side] + loss_of_rest(ahead_, side) + price < best_[side];
+            if (walk[0] || walk[1]) walk_block(g, first, last, walk, price);
             for (std::size_t side = 0; side < 2; ++side)
                 if (any[side]) before[side] = loss(ahead_, side);
             std::swap(here_, ahead_);
@@ -76,7 +76,7 @@ class BlockScanner final : public SingleScanner {
 
     // From `here_` on.
     void walk_block(std::uint32_t g, std::size_t first, std::size_t last, const std::array<bool, 2>& walk,
-                    double lambda) {
+                    double price) {
         const auto order = this->subset().order(g);
         const auto ends = this->subset().group_end(g);
         std::uint32_t k = first == 0 ? 0 : ends[first - 1];
@@ -91,7 +91,7 @@ class BlockScanner final : public SingleScanner {
                 if (limited_ && !(limits_.enough(here_.loads[side]) &&
                                   limits_.enough(total_.loads[side] - here_.loads[side])))
                     continue;
-                const double own = loss(here_, side) + lambda;
+                const double own = loss(here_, side) + price;
                 if (own < best_[side]) best_[side] = std::min(best_[side], own + loss_of_rest(here_, side));
             }
         }

@@ -106,19 +106,20 @@ class ClassStumps {
 };
 
 template <class Stumps>
-Objective::Stump best_stump_by(Stumps&& stumps, const Dataset& data, double lambda, double enough) {
+Objective::Stump best_stump_by(Stumps&& stumps, const Dataset& data, const Prices& prices, double enough) {
     const double size = stumps.size();
     Objective::Stump best;
     best.objective = size - stumps.leaf();
-    // A split must be better than the leaf by more than lambda.
     StumpPlace place;
-    std::uint32_t correct = stumps.leaf();
     for (std::uint32_t f = 0; f < data.features(); ++f) {
-        if (best.objective <= std::max(lambda, enough)) break;
-        const StumpPlace found = stumps.best_place(data, f, correct);
-        const double objective = size - found.correct + lambda;
-        if (found.correct <= correct || objective >= best.objective) continue;
-        correct = found.correct;
+        if (best.objective <= std::max(prices.least(), enough)) break;
+        const double price = prices.of(f);
+        if (best.objective <= price) continue;
+        // A split must classify more rows correctly than a leaf, and enough more to pay for its feature.
+        const auto bar = std::max(stumps.leaf(), static_cast<std::uint32_t>(size + price - best.objective));
+        const StumpPlace found = stumps.best_place(data, f, bar);
+        const double objective = size - found.correct + price;
+        if (found.correct <= bar || objective >= best.objective) continue;
         place = found;
         best = {objective, true, {f, 0}};
     }
@@ -135,10 +136,10 @@ Objective::Stump best_stump_by(Stumps&& stumps, const Dataset& data, double lamb
 }  // namespace
 
 Objective::Stump best_class_stump(const Dataset& data, std::span<const std::uint32_t> rows,
-                                  std::span<const std::uint16_t> labels, std::uint32_t classes, double lambda,
-                                  double enough) {
-    if (classes <= 2) return best_stump_by(TwoClassStumps(labels, rows), data, lambda, enough);
-    return best_stump_by(ClassStumps(labels, classes, rows), data, lambda, enough);
+                                  std::span<const std::uint16_t> labels, std::uint32_t classes,
+                                  const Prices& prices, double enough) {
+    if (classes <= 2) return best_stump_by(TwoClassStumps(labels, rows), data, prices, enough);
+    return best_stump_by(ClassStumps(labels, classes, rows), data, prices, enough);
 }
 
 }  // namespace codt

@@ -11,7 +11,7 @@ namespace codt {
 
 // Implements Objective::best_stump; `labels` are below `classes`.
 Objective::Stump best_class_stump(const Dataset& data, std::span<const std::uint32_t> rows,
-                                  std::span<const std::uint16_t> labels, std::uint32_t classes, double lambda,
-                                  double enough);
+                                  std::span<const std::uint16_t> labels, std::uint32_t classes,
+                                  const Prices& prices, double enough);
 
 }  // namespace codt

@@ -60,7 +60,7 @@ class GenericScanner final : public SingleScanner {
         : cost_(cost), limits_(limits), limited_(limits.any()) {}
 
  private:
-    bool scan_one(std::uint32_t f, std::uint32_t threshold, double lambda, double& left, double& right,
+    bool scan_one(std::uint32_t f, std::uint32_t threshold, const Prices& prices, double& left, double& right,
                   StopCondition& stop) override {
         const std::size_t width = cost_.size();
         const auto samples = this->subset().samples();
@@ -78,7 +78,8 @@ class GenericScanner final : public SingleScanner {
 
         for (std::uint32_t g = 0; g < this->subset().features(); ++g) {
             if (stop.reached()) return false;
-            if (best[0] <= lambda && best[1] <= lambda) break;
+            if (best[0] <= prices.least() && best[1] <= prices.least()) break;
+            const double price = prices.of(g);
             const auto order = this->subset().order(g);
             const auto ends = this->subset().group_end(g);
             prefix_.assign(2 * width, 0.0);
@@ -102,7 +103,7 @@ class GenericScanner final : public SingleScanner {
                     const double* prefix = prefix_.data() + side * width;
                     const double* total = totals_.data() + side * width;
                     for (std::size_t c = 0; c < width; ++c) rest_[c] = total[c] - prefix[c];
-                    best[side] = std::min(best[side], cost_.loss(prefix) + cost_.loss(rest_.data()) + lambda);
+                    best[side] = std::min(best[side], cost_.loss(prefix) + cost_.loss(rest_.data()) + price);
                 }
             }
         }
@@ -169,7 +170,7 @@ class CostTupleObjective : public Objective {
     }
 
     Stump best_stump(const Dataset& data, std::span<const std::uint32_t> rows, const LeafLimits& limits,
-                     double lambda, double enough) const override {
+                     const Prices& prices, double enough) const override {
         const std::size_t width = cost_.size();
         std::vector<double> total(width, 0.0), left(width), right(width);
         std::vector<std::uint8_t> here(data.samples(), 0);
@@ -182,7 +183,9 @@ class CostTupleObjective : public Objective {
         Stump best;
         best.objective = cost_.loss(total.data());
         for (std::uint32_t f = 0; f < data.features(); ++f) {
-            if (best.objective <= std::max(lambda, enough)) break;
+            if (best.objective <= std::max(prices.least(), enough)) break;
+            const double price = prices.of(f);
+            if (best.objective <= price) continue;
             const auto ranks = data.ranks(f);
             std::fill(left.begin(), left.end(), 0.0);
             std::uint32_t last = 0;  // rank of the row before
@@ -193,7 +196,7 @@ class CostTupleObjective : public Objective {
                 if (any && ranks[row] != last &&
                     (!limited || (limits.enough(before) && limits.enough(load - before)))) {
                     for (std::size_t c = 0; c < width; ++c) right[c] = total[c] - left[c];
-                    const double objective = cost_.loss(left.data()) + cost_.loss(right.data()) + lambda;
+                    const double objective = cost_.loss(left.data()) + cost_.loss(right.data()) + price;
                     if (objective < best.objective)
                         best = {objective, true, data.split_between(f, last, ranks[row])};
                 }

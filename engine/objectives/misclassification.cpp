@@ -63,9 +63,9 @@ class Misclassification final : public CostTupleObjective<ClassCount> {
     }
 
     Stump best_stump(const Dataset& data, std::span<const std::uint32_t> rows, const LeafLimits& limits,
-                     double lambda, double enough) const override {
-        if (limits.any()) return CostTupleObjective::best_stump(data, rows, limits, lambda, enough);
-        return best_class_stump(data, rows, cost().labels, cost().classes, lambda, enough);
+                     const Prices& prices, double enough) const override {
+        if (limits.any()) return CostTupleObjective::best_stump(data, rows, limits, prices, enough);
+        return best_class_stump(data, rows, cost().labels, cost().classes, prices, enough);
     }
 
     std::vector<double> clustering_losses(const Subset& subset, std::uint32_t count) const override {

@@ -13,6 +13,7 @@
 
 #include "data/subset.hpp"
 #include "rules/leaf_limits.hpp"
+#include "rules/prices.hpp"
 #include "scans/scanner.hpp"
 
 namespace codt {
@@ -43,14 +44,14 @@ class Objective {
     // The best depth-one subtree of some rows, found by one pass over the sorted order of every feature (used
     // when a tree is read out, and for depth limit one).
     struct Stump {
-        double objective = 0;  // loss, plus lambda if it splits
+        double objective = 0;  // loss, plus the price of its feature if it splits
         bool splits = false;   // false: a leaf is at least as good
         Split split;
     };
     // The stump's leaves keep to `limits`. `enough` is a lower bound on the best objective: the first stump
     // that reaches it may be returned.
     virtual Stump best_stump(const Dataset& data, std::span<const std::uint32_t> rows,
-                             const LeafLimits& limits, double lambda, double enough) const = 0;
+                             const LeafLimits& limits, const Prices& prices, double enough) const = 0;
 
     // For primal heuristics: what each of `rows` would add to the loss of the leaf that holds the rows
     // `fitted`. cost is indexed by row of the data set.

@@ -128,25 +128,27 @@ class QuantileScanner final : public SingleScanner {
     }
 
  private:
-    bool scan_one(std::uint32_t f, std::uint32_t threshold, double lambda, double& left, double& right,
+    bool scan_one(std::uint32_t f, std::uint32_t threshold, const Prices& prices, double& left, double& right,
                   StopCondition& stop) override {
         const auto samples = subset().samples();
         const std::uint32_t end = subset().group_end(f)[threshold];
         for (std::uint32_t k = 0; k < subset().size(); ++k)
             goes_left_[samples[subset().order(f)[k]]] = k < end;
-        return scan_side(true, lambda, left, stop) && scan_side(false, lambda, right, stop);
+        return scan_side(true, prices, left, stop) && scan_side(false, prices, right, stop);
     }
 
     // `best` holds an upper bound at first, then the result.
-    bool scan_side(bool of_left, double lambda, double& best, StopCondition& stop) {
+    bool scan_side(bool of_left, const Prices& prices, double& best, StopCondition& stop) {
         rows_.clear();
         for (const std::uint32_t row : sorted_)
             if (goes_left_[row] == of_left) rows_.push_back(row);
         side_.reset(rows_);
         best = std::min(best, side_.whole());
         const LeafLimits::Load load = limits_.load(rows_);
-        for (std::uint32_t g = 0; g < subset().features() && best > lambda; ++g) {
+        for (std::uint32_t g = 0; g < subset().features() && best > prices.least(); ++g) {
             if (stop.reached()) return false;
+            const double price = prices.of(g);
+            if (best <= price) continue;
             const auto ends = subset().group_end(g);
             rows_.clear();
             std::uint32_t k = 0;
@@ -163,7 +165,7 @@ class QuantileScanner final : public SingleScanner {
                 limits_.add(rows_[i - 1], before);
                 if (group_[rows_[i - 1]] == group_[rows_[i]]) continue;
                 if (!limits_.enough(before) || !limits_.enough(load - before)) continue;
-                best = std::min(best, side_.before[i] + side_.behind[i] + lambda);
+                best = std::min(best, side_.before[i] + side_.behind[i] + price);
             }
         }
         return true;
@@ -210,7 +212,7 @@ class PinballLoss final : public Objective {
     }
 
     Stump best_stump(const Dataset& data, std::span<const std::uint32_t> rows, const LeafLimits& limits,
-                     double lambda, double enough) const override {
+                     const Prices& prices, double enough) const override {
         std::vector<std::uint8_t> here(data.samples(), 0);
         for (const std::uint32_t row : rows) here[row] = 1;
         SortedRows sorted(data_, data_.y.size());
@@ -219,7 +221,10 @@ class PinballLoss final : public Objective {
         Stump best;
         best.objective = sorted.whole();
         std::vector<std::uint32_t> order;
-        for (std::uint32_t f = 0; f < data.features() && best.objective > std::max(lambda, enough); ++f) {
+        for (std::uint32_t f = 0; f < data.features() && best.objective > std::max(prices.least(), enough);
+             ++f) {
+            const double price = prices.of(f);
+            if (best.objective <= price) continue;
             order.clear();
             for (const std::uint32_t row : data.order(f))
                 if (here[row]) order.push_back(row);
@@ -231,7 +236,7 @@ class PinballLoss final : public Objective {
                 const std::uint32_t below = ranks[order[i - 1]], above = ranks[order[i]];
                 if (below == above) continue;
                 if (!limits.enough(before) || !limits.enough(load - before)) continue;
-                const double objective = sorted.before[i] + sorted.behind[i] + lambda;
+                const double objective = sorted.before[i] + sorted.behind[i] + price;
                 if (objective < best.objective) best = {objective, true, data.split_between(f, below, above)};
             }
         }

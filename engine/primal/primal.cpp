@@ -69,7 +69,7 @@ GreedyTree PrimalHeuristic::solve_bottom(const Subset& subset, const FeatureOrde
 GreedyTree PrimalHeuristic::grow(const Subset& subset, const FeatureOrder& order, const Budget& budget,
                                  Worker& worker, StopCondition& stop) const {
     const double leaf = objective_->leaf_loss(subset);
-    if (budget.depth == 0 || leaf <= settings_.lambda || !order.splits || stop.reached())
+    if (budget.depth == 0 || leaf <= settings_.prices.least() || !order.splits || stop.reached())
         return {leaf, leaf_solution()};
     if (budget.depth <= 2) return solve_bottom(subset, order, budget, worker, stop);
     return split(subset, order.best_feature, order.best_threshold, budget, nullptr, nullptr, worker, stop);
@@ -92,7 +92,7 @@ GreedyTree PrimalHeuristic::split(const Subset& subset, std::uint32_t feature, s
     for (int s = 0; s < 2; ++s)
         below[s] = rebuild(s == 0 ? left : right, sides[s],
                            budget.of_side(s, left_leaves).on(sides[s].size()), worker, stop);
-    const double total = below[0].objective + below[1].objective + settings_.lambda;
+    const double total = below[0].objective + below[1].objective + settings_.prices.of(feature);
     if (total >= leaf || !settings_.allows(leaf, total)) return {leaf, leaf_solution()};
     return {total, split_solution(subset.split_at(*data_, feature, threshold), below[0].solution,
                                   below[1].solution)};
@@ -102,7 +102,7 @@ GreedyTree PrimalHeuristic::split(const Subset& subset, std::uint32_t feature, s
 GreedyTree PrimalHeuristic::rebuild(const SolutionNode* node, const Subset& subset, const Budget& budget,
                                     Worker& worker, StopCondition& stop) const {
     const double leaf = objective_->leaf_loss(subset);
-    if (budget.depth == 0 || leaf <= settings_.lambda || !settings_.rules.leaves.can_split(subset) ||
+    if (budget.depth == 0 || leaf <= settings_.prices.least() || !settings_.rules.leaves.can_split(subset) ||
         stop.reached())
         return {leaf, leaf_solution()};
     if (budget.depth > 2 && node && node->kind == SolutionNode::Kind::split) {
@@ -145,7 +145,9 @@ std::optional<GreedyTree> PrimalHeuristic::alternate(const GreedyTree& incumbent
             const auto order = place.subset.order(f);
             const auto ends = place.subset.group_end(f);
             const auto possible = settings_.rules.leaves.thresholds(place.subset, f);
-            double sum = all_right;
+            // The test itself may cost more or less than the present one.
+            double sum =
+                all_right + (settings_.prices.of(f) - settings_.prices.of(place.solution->split.feature));
             std::uint32_t k = 0;
             for (std::uint32_t i = 0; i + 1 < ends.size(); ++i) {
                 for (; k < ends[i]; ++k) {

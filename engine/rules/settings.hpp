@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "rules/prices.hpp"
 #include "rules/ties.hpp"
 #include "rules/tree_rules.hpp"
 
@@ -26,7 +27,7 @@ struct BoundSwitches {
 };
 
 struct SearchSettings {
-    double lambda = 0;  // penalty per branching node, with the tie price, in the objective's internal unit
+    Prices prices;  // of branching nodes, with the tie price, in the objective's internal unit
     TiePrice ties;
     double tolerance = 0;  // bounds closer than this count as equal
     bool whole = false;    // all objectives are whole numbers, but for exact tie prices
@@ -38,7 +39,7 @@ struct SearchSettings {
     // the split above it where a worse subtree would not.)
     //
     // Let U be the optimum of a subproblem without this rule and V the one with it: V is the least of
-    // lambda + V_left + V_right if that is allowed, else the loss of the leaf, and U <= V. Taking a sample
+    // price + V_left + V_right if that is allowed, else the loss of the leaf, and U <= V. Taking a sample
     // away can make a split worth less, adding one can too, so V neither falls nor rises with the samples and
     // no similarity bound (bounds/similarity.hpp) holds for it. All of them hold for U; so every subproblem
     // has a bound on U ("free": without the rule) as well as on V, neighbours are bounded by the former, and

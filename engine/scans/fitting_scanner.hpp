@@ -38,8 +38,8 @@ class FittingScanner final : public Scanner {
         chosen_->prepare(subset, feature_rank);
     }
 
-    bool scan(std::span<const Values> orders, double lambda, StopCondition& stop) override {
-        return chosen_->scan(orders, lambda, stop);
+    bool scan(std::span<const Values> orders, const Prices& prices, StopCondition& stop) override {
+        return chosen_->scan(orders, prices, stop);
     }
 
  private:

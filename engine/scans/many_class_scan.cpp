@@ -537,10 +537,10 @@ struct ManyClassKernel : KernelDefaults {
         plus_.missing_left(left);
         minus_.missing_left(left);
     }
-    double value(std::size_t side, std::size_t lane, double lambda) const {
+    double value(std::size_t side, std::size_t lane, double price) const {
         const double all = weight_of_side_[side][lane];
         return std::min(all - static_cast<double>(leaf_[side][lane]),
-                        all - static_cast<double>(best_[side][lane]) + lambda);
+                        all - static_cast<double>(best_[side][lane]) + price);
     }
 
     template <std::size_t Bytes>

@@ -21,14 +21,16 @@
 //                                  for kernels that join orders
 //     run<Bytes>(kernel, stream, code)
 //                                  a pass over one second feature, with registers of so many bytes
-//     value(side, lane, lambda)    what the passes have found; a kernel of brackets has `bracket` instead
+//     value(side, lane, price)     what the passes have found; a kernel of brackets has `bracket` instead
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
+#include "common/check.hpp"
 #include "common/stop.hpp"
 #include "data/subset.hpp"
 #include "scans/blocks.hpp"
@@ -49,6 +51,7 @@ struct BlockRange {
 // The order of one second feature.
 template <class Block>
 struct Stream {
+    std::uint32_t feature;
     const std::uint32_t* ordered;    // ids in sorted order
     const std::uint32_t* group_end;  // where its groups of equal values end
     const Block* blocks;
@@ -105,30 +108,33 @@ class ScanDriver {
         for_each_stream(subset, feature_rank, [&](std::uint32_t f) {
             if (!has_stream(f)) return;
             const std::uint32_t count = blocks_.count(f), missing = takes_two_orders(f) ? 1 : 0;
-            streams_.push_back({subset.order(f).data(), subset.group_end(f).data(), blocks_.of(f),
+            streams_.push_back({f, subset.order(f).data(), subset.group_end(f).data(), blocks_.of(f),
                                 count - missing, missing ? blocks_.of(f) + count - 1 : nullptr, cell(f)});
         });
         return true;
     }
 
-    // Passes over all second features. `known(side, cut)` is an objective known beforehand. False if stopped.
-    template <class Orders, class Known>
-    bool run(const Orders& orders, double lambda, const Known& known, StopCondition& stop) {
-        const std::uint32_t size = subset_->size();
-        const auto start = [&](std::size_t lane, std::uint32_t n, const auto& left, auto& right) {
-            kernel_.rest(left, right);
-            kernel_.start(0, lane, n, left, known(0, lanes_[lane]) - lambda);
-            kernel_.start(1, lane, size - n, right, known(1, lanes_[lane]) - lambda);
-        };
-        if (orders.size() == 1)
-            fill_lanes(orders[0], start);
-        else
-            fill_joined_lanes(orders[0], orders[1], start);
-        for (std::size_t j = lanes_.size(); j < Kernel::lanes; ++j) kernel_.pad(j);
-        for (const Stream<Block>& stream : streams_) {
-            if (stop.reached_after(size)) return false;
-            pass_(&kernel_, &stream, code_.data());
-        }
+    // Passes over all second features, those of one price after the other. `known(side, cut)` is the best
+    // objective known before, and take(price) updates it by what the passes of one price have found. False if
+    // stopped.
+    template <class Orders, class Known, class Take>
+    bool run(const Orders& orders, const Prices& prices, const Known& known, const Take& take,
+             StopCondition& stop) {
+        const auto price_of = [&](const Stream<Block>& stream) { return prices.of(stream.feature); };
+        if (!prices.uniform()) std::ranges::stable_sort(streams_, {}, price_of);
+        auto stream = streams_.begin();
+        do {
+            const double price = stream == streams_.end() ? prices.least() : price_of(*stream);
+            start(orders, price, known);
+            for (; stream != streams_.end() && price_of(*stream) == price; ++stream) {
+                if (stop.reached_after(subset_->size())) return false;
+                pass_(&kernel_, &*stream, code_.data());
+            }
+            take(price);
+            // What is left costs more, perhaps too much for all lanes.
+        } while (stream != streams_.end() && std::ranges::any_of(lanes_, [&](const Cut& cut) {
+                     return std::max(known(0, cut), known(1, cut)) > price_of(*stream);
+                 }));
         return true;
     }
 
@@ -142,6 +148,27 @@ class ScanDriver {
 
  private:
     using Block = typename Kernel::Block;
+
+    // Starts all lanes. No split loses less than nothing, whatever it costs.
+    template <class Orders, class Known>
+    void start(const Orders& orders, double price, const Known& known) {
+        const std::uint32_t size = subset_->size();
+        const auto start_lane = [&](std::size_t lane, std::uint32_t n, const auto& left, auto& right) {
+            kernel_.rest(left, right);
+            kernel_.start(0, lane, n, left, std::max(0.0, known(0, lanes_[lane]) - price));
+            kernel_.start(1, lane, size - n, right, std::max(0.0, known(1, lanes_[lane]) - price));
+        };
+        if constexpr (Kernel::joins_orders) {
+            if (orders.size() == 2)
+                fill_joined_lanes(orders[0], orders[1], start_lane);
+            else
+                fill_lanes(orders[0], start_lane);
+        } else {
+            CODT_CHECK(orders.size() == 1);
+            fill_lanes(orders[0], start_lane);
+        }
+        for (std::size_t j = lanes_.size(); j < Kernel::lanes; ++j) kernel_.pad(j);
+    }
 
     // Puts the samples between the thresholds into their buckets, and the thresholds into lanes.
     template <class Start>
@@ -264,19 +291,20 @@ class LaneScanner final : public Scanner {
         driver_.prepare(subset, feature_rank);
     }
 
-    bool scan(std::span<const Values> orders, double lambda, StopCondition& stop) override {
+    bool scan(std::span<const Values> orders, const Prices& prices, StopCondition& stop) override {
         const auto value = [&](int side, const auto& cut) -> double& {
             const Values& order = orders[cut.order];
             return (side == 0 ? order.left : order.right)[cut.place];
         };
-        if (!driver_.run(orders, lambda, value, stop)) return false;
-        std::size_t lane = 0;
-        for (const auto& cut : driver_.lanes()) {
-            for (int side = 0; side < 2; ++side)
-                value(side, cut) = std::min(value(side, cut), driver_.kernel().value(side, lane, lambda));
-            ++lane;
-        }
-        return true;
+        const auto take = [&](double price) {
+            std::size_t lane = 0;
+            for (const auto& cut : driver_.lanes()) {
+                for (int side = 0; side < 2; ++side)
+                    value(side, cut) = std::min(value(side, cut), driver_.kernel().value(side, lane, price));
+                ++lane;
+            }
+        };
+        return driver_.run(orders, prices, value, take, stop);
     }
 
  private:
@@ -296,19 +324,26 @@ class LaneBracketScanner final : public BracketScanner {
         return driver_.prepare(subset, feature_rank);
     }
 
-    bool scan(std::span<const Brackets> orders, double lambda, StopCondition& stop) override {
+    bool scan(std::span<const Brackets> orders, const Prices& prices, StopCondition& stop) override {
         const auto upper = [&](int side, const auto& cut) -> double& {
             return orders[cut.order].upper[side][cut.place];
         };
-        if (!driver_.run(orders, lambda, upper, stop)) return false;
-        std::size_t lane = 0;
-        for (const auto& cut : driver_.lanes()) {
-            for (int side = 0; side < 2; ++side)
-                driver_.kernel().bracket(side, lane, lambda, orders[cut.order].lower[side][cut.place],
-                                         upper(side, cut));
-            ++lane;
-        }
-        return true;
+        for (const Brackets& order : orders)
+            for (double* const lower : order.lower)
+                std::fill_n(lower, order.thresholds.size(), std::numeric_limits<double>::infinity());
+        const auto take = [&](double price) {
+            std::size_t lane = 0;
+            for (const auto& cut : driver_.lanes()) {
+                for (int side = 0; side < 2; ++side) {
+                    double& lower = orders[cut.order].lower[side][cut.place];
+                    double of_price = 0;
+                    driver_.kernel().bracket(side, lane, price, of_price, upper(side, cut));
+                    lower = std::min(lower, of_price);
+                }
+                ++lane;
+            }
+        };
+        return driver_.run(orders, prices, upper, take, stop);
     }
 
  private:

@@ -9,6 +9,7 @@
 
 #include "common/stop.hpp"
 #include "data/subset.hpp"
+#include "rules/prices.hpp"
 #include "scans/kernel_paths.hpp"
 
 namespace codt {
@@ -40,8 +41,9 @@ class Scanner {
     // blocks of the others.
     virtual void prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) = 0;
 
-    // left[j], right[j]: the least loss, plus lambda if it takes a split, of a tree of depth at most one on
-    // each side of thresholds[j]; before, they hold values that some tree is known to have, or infinity.
+    // left[j], right[j]: the least loss, plus the price of a split if it takes one, of a tree of depth at
+    // most one on each side of thresholds[j]; before, they hold values that some tree is known to have, or
+    // infinity.
     struct Values : Cuts {
         double* left;
         double* right;
@@ -49,7 +51,7 @@ class Scanner {
 
     // Evaluates thresholds of one feature, or of both its orders, the first order first. False if `stop` was
     // reached; the values are then void.
-    virtual bool scan(std::span<const Values> orders, double lambda, StopCondition& stop) = 0;
+    virtual bool scan(std::span<const Values> orders, const Prices& prices, StopCondition& stop) = 0;
 };
 
 // A scan that takes one threshold after the other.
@@ -57,16 +59,16 @@ class SingleScanner : public Scanner {
  public:
     std::uint32_t lanes() const final { return 1; }
     void prepare(const Subset& subset, std::span<const std::uint32_t>) override { subset_ = &subset; }
-    bool scan(std::span<const Values> orders, double lambda, StopCondition& stop) final {
+    bool scan(std::span<const Values> orders, const Prices& prices, StopCondition& stop) final {
         for (const Values& cuts : orders)
             for (std::size_t j = 0; j < cuts.thresholds.size(); ++j)
-                if (!scan_one(cuts.feature, cuts.thresholds[j], lambda, cuts.left[j], cuts.right[j], stop))
+                if (!scan_one(cuts.feature, cuts.thresholds[j], prices, cuts.left[j], cuts.right[j], stop))
                     return false;
         return true;
     }
 
  protected:
-    virtual bool scan_one(std::uint32_t f, std::uint32_t threshold, double lambda, double& left,
+    virtual bool scan_one(std::uint32_t f, std::uint32_t threshold, const Prices& prices, double& left,
                           double& right, StopCondition& stop) = 0;
 
     const Subset& subset() const { return *subset_; }
@@ -93,7 +95,7 @@ class BracketScanner {
     };
 
     // The values of Scanner::scan lie between the two bounds.
-    virtual bool scan(std::span<const Brackets> orders, double lambda, StopCondition& stop) = 0;
+    virtual bool scan(std::span<const Brackets> orders, const Prices& prices, StopCondition& stop) = 0;
 };
 
 }  // namespace codt

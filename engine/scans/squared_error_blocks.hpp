@@ -52,8 +52,8 @@ struct SignedBlock : BlockRange {
 inline double leaf_error(double n, double sum, double squares) {
     return std::max(0.0, squares - sum * sum / n);
 }
-inline double best_value(double error, double gain, double lambda) {
-    return std::min(error, std::max(0.0, error - gain) + lambda);
+inline double best_value(double error, double gain, double price) {
+    return std::min(error, std::max(0.0, error - gain) + price);
 }
 
 // Computed from the bits, because the compiler would branch.

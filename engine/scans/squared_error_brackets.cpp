@@ -188,10 +188,10 @@ struct BracketKernel : SignedSamples<std::int32_t> {
         }
     }
     void missing_left(std::uint64_t left) { masks_.missing_left(left); }
-    void bracket(std::size_t s, std::size_t lane, double lambda, double& lower, double& upper) const {
+    void bracket(std::size_t s, std::size_t lane, double price, double& lower, double& upper) const {
         const SideLanes& side = sides_[s];
         const auto value = [&](float ratio) {
-            return best_value(side.error[lane], side.count[lane] * (ratio / (unit_ * unit_)), lambda);
+            return best_value(side.error[lane], side.count[lane] * (ratio / (unit_ * unit_)), price);
         };
         upper = std::min(upper, value(side.lower[lane]));
         lower = std::min(upper, value(side.upper[lane]));

@@ -130,9 +130,9 @@ struct SquaredErrorKernel : SignedSamples<double> {
         ones_.missing_left(left);
         whole_ones_.missing_left(left);
     }
-    double value(std::size_t s, std::size_t lane, double lambda) const {
+    double value(std::size_t s, std::size_t lane, double price) const {
         const SideLanes& side = sides_[s];
-        return best_value(side.error[lane], side.count[lane] * side.ratio[lane], lambda);
+        return best_value(side.error[lane], side.count[lane] * side.ratio[lane], price);
     }
 
     template <std::size_t Bytes>

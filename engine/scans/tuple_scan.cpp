@@ -352,10 +352,10 @@ struct TupleKernel : KernelDefaults {
         work_.best[0].lane[lane] = work_.best[1].lane[lane] = Number{0};
     }
     void missing_left(std::uint64_t left) { work_.rows.missing_left(left); }
-    double value(std::size_t side, std::size_t lane, double lambda) const {
+    double value(std::size_t side, std::size_t lane, double price) const {
         const Number split = work_.best[side].lane[lane];
         if (!divisible_[side][lane] || split == none<Number>) return leaf_[side][lane];
-        return std::min(leaf_[side][lane], static_cast<double>(split) + lambda);
+        return std::min(leaf_[side][lane], static_cast<double>(split) + price);
     }
 
     template <std::size_t Bytes>

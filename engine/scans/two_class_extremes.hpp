@@ -41,11 +41,11 @@ struct alignas(pack_bytes) TwoClassSides {
         start(1, lane, 0, 0, 0);
     }
 
-    double value(std::size_t side, std::size_t lane, double lambda) const {
+    double value(std::size_t side, std::size_t lane, double price) const {
         const std::int64_t n0 = count[side][0][lane];
         const std::int64_t n1 = count[side][1][lane];
         const std::int64_t errors = std::min(n0 + low[side][lane], n1 - high[side][lane]);
-        return std::min(static_cast<double>(std::min(n0, n1)), static_cast<double>(errors) + lambda);
+        return std::min(static_cast<double>(std::min(n0, n1)), static_cast<double>(errors) + price);
     }
 };
 

@@ -92,8 +92,8 @@ struct TwoClassKernel : KernelDefaults {
         steps_.set(missing_bucket<lanes>, left);
         counts_.set(missing_bucket<lanes>, left);
     }
-    double value(std::size_t side, std::size_t lane, double lambda) const {
-        return sides_.value(side, lane, lambda);
+    double value(std::size_t side, std::size_t lane, double price) const {
+        return sides_.value(side, lane, price);
     }
 
     template <std::size_t Bytes>

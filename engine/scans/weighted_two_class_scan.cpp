@@ -81,8 +81,8 @@ struct WeightedTwoClassKernel : KernelDefaults {
     }
     void pad(std::size_t lane) { sides_.pad(lane, all_.weight[0], all_.weight[1]); }
     void missing_left(std::uint64_t left) { mask_.missing_left(left); }
-    double value(std::size_t side, std::size_t lane, double lambda) const {
-        return sides_.value(side, lane, lambda) + unavoidable_[side][lane];
+    double value(std::size_t side, std::size_t lane, double price) const {
+        return sides_.value(side, lane, price) + unavoidable_[side][lane];
     }
 
     template <std::size_t Bytes>

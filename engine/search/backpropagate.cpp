@@ -34,7 +34,8 @@ void Search::update(OrNode& node, Slot slot) {
     Branch& right = and_node.sides[1];
     CODT_CHECK(left.lower.allowed <= left.incumbent + settings_.tolerance);
     CODT_CHECK(right.lower.allowed <= right.incumbent + settings_.tolerance);
-    const double objective = settings_.lambda + left.incumbent + right.incumbent;
+    const double objective =
+        settings_.prices.of(node.children[slot].feature) + left.incumbent + right.incumbent;
     if (objective < node.incumbent && settings_.allows(node.leaf_loss, objective)) {
         node.incumbent = objective;
         const Child& child = node.children[slot];

@@ -22,8 +22,8 @@ Search::Job Search::begin(const Selection& selection) {
     job.left_leaves = node.children.left_leaves(selection.interval);
     job.cells = static_cast<std::uint64_t>(node.subset.size()) * node.subset.features();
     node.children.inherited(selection.interval, selection.threshold, job.lower[0], job.lower[1]);
-    job.relaxed =
-        node.cutoff() + node.children.reach(selection.interval, selection.threshold) - settings_.lambda;
+    job.relaxed = node.cutoff() + node.children.reach(selection.interval, selection.threshold) -
+                  settings_.prices.of(job.feature);
     job.incumbent = node.incumbent;
     if (shares_feature_bounds(node))
         for (int side = 0; side < 2; ++side)
@@ -147,7 +147,8 @@ bool Search::make_branches(const Job& job, Worker& worker, AndNode& result, Stop
     }
     // Where this split may give the node a better tree, both sides must be known exactly.
     for (int side = 0; side < 2; ++side) {
-        const double lower = settings_.lambda + result.sides[0].lower.allowed + result.sides[1].lower.allowed;
+        const double lower =
+            settings_.prices.of(job.feature) + result.sides[0].lower.allowed + result.sides[1].lower.allowed;
         if (found[side].exact() || lower >= job.incumbent) continue;
         if (!worker.depth_two.confirm(worker.side_data[side], node.order, found[side], stop)) return false;
         take(side);
@@ -211,7 +212,7 @@ void Search::prepare_branch(Subset subset, const Budget& budget, double lower, B
 // Create-OR-Node: bounds and the order of the features, unless a leaf is already known to be the best tree.
 void Search::prepare(OrNode& node) const {
     if (node.budget.depth == 0 || !node.subset.has_thresholds() ||
-        node.leaf_loss <= settings_.lambda + settings_.tolerance) {
+        node.leaf_loss <= settings_.prices.least() + settings_.tolerance) {
         node.complete = true;
         node.lower = Bound::both(node.incumbent);
         return;
@@ -219,7 +220,7 @@ void Search::prepare(OrNode& node) const {
     if (!settings_.rules.leaves.can_split(node.subset)) {
         node.complete = true;
         node.lower = {node.incumbent,
-                      std::min(node.leaf_loss, std::max(node.lower.allowed, settings_.lambda))};
+                      std::min(node.leaf_loss, std::max(node.lower.allowed, settings_.prices.least()))};
         return;
     }
     node.split_cutoff = settings_.split_cutoff(node.leaf_loss);

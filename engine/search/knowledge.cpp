@@ -51,7 +51,8 @@ void check_rules(const Solution& solution, const FlatTree& tree, const Dataset& 
         const double leaf = tree.loss[i] / unit;
         objectives[i] = leaf;
         if (!tree.split[i]) continue;
-        objectives[i] = settings.lambda + objectives[static_cast<std::size_t>(tree.left[i])] +
+        objectives[i] = settings.prices.of(tree.split[i]->feature) +
+                        objectives[static_cast<std::size_t>(tree.left[i])] +
                         objectives[static_cast<std::size_t>(tree.right[i])];
         if (!settings.allows(leaf, objectives[i]))
             throw std::invalid_argument(
@@ -97,7 +98,7 @@ void Search::offer(const Solution& solution) {
         if (objective_ != objective) continue;  // the search has restarted with other numbers
         // Where the search's numbers cannot tell two trees apart, the better one must still win.
         if (!complete_ && !tells_apart(root_.incumbent) && value >= root_.incumbent &&
-            tree.objective(options_.penalty) < real_incumbent().objective)
+            tree.objective(options_.prices()) < real_incumbent().objective)
             root_.solution = solution;
         return take(value, solution);
     }

@@ -28,12 +28,13 @@ constexpr double least_objective = 1e-303;
 
 // Bounds closer than this count as equal: it exceeds the rounding error of a node's loss.
 double rounding_of_losses(const Objective& objective, std::uint32_t samples, double root_loss,
-                          double lambda) {
+                          const Prices& prices) {
     constexpr double eps = std::numeric_limits<double>::epsilon();
     if (objective.integral()) {
         // Losses are exact. Sums of them and of penalties are exact as well, if the penalties are whole
         // numbers.
-        return lambda == std::floor(lambda) ? 0.0 : 16 * eps * root_loss;
+        const bool whole = prices.all([](double price) { return price == std::floor(price); });
+        return whole ? 0.0 : 16 * eps * root_loss;
     }
     // Every term of a sum may be rounded, and equal terms are all rounded in the same direction.
     return std::max(std::max(1e-14, eps * samples) * root_loss, objective.rounding());
@@ -53,15 +54,18 @@ void Search::set_objective(std::shared_ptr<const Objective> objective) {
         settings_.rules.budget = options_.rules.budget;
     } else {
         settings_ = SearchSettings{};
-        settings_.lambda = std::min(options_.penalty / objective_->unit(), beyond_all_losses);
+        settings_.prices = options_.prices().with(
+            [&](double price) { return std::min(price / objective_->unit(), beyond_all_losses); });
         settings_.tolerance =
-            rounding_of_losses(*objective_, root_.subset.size(), root_.leaf_loss, settings_.lambda);
+            rounding_of_losses(*objective_, root_.subset.size(), root_.leaf_loss, settings_.prices);
         settings_.whole = objective_->integral() && settings_.tolerance == 0;
         if (options_.ties != Ties::any && !prices_wait()) {
             const double most_splits = root_.budget.most_leaves(root_.subset.size()) - 1;
-            settings_.ties = TiePrice::of(most_splits, root_.leaf_loss + (settings_.lambda + 1) * most_splits,
-                                          settings_.whole, settings_.tolerance + objective_->distortion());
-            settings_.lambda += settings_.ties.per_split;
+            settings_.ties =
+                TiePrice::of(most_splits, root_.leaf_loss + (settings_.prices.most() + 1) * most_splits,
+                             settings_.whole, settings_.tolerance + objective_->distortion());
+            settings_.prices =
+                settings_.prices.with([&](double price) { return price + settings_.ties.per_split; });
             settings_.whole = settings_.whole && settings_.ties.exact;
         }
         // A split that misses the least decrease only because numbers were rounded is allowed.
@@ -102,8 +106,8 @@ const KeptTree& Search::real_incumbent() const {
     if (real_of_ == root_.solution) return real_;
     const FlatTree tree = read_out(root_.solution, *data_, *objective_, settings_);
     const double decrease = options_.rules.min_decrease;
-    real_ = decrease > 0 ? without_idle_splits(tree, options_.penalty, decrease)
-                         : KeptTree{root_.solution, tree.objective(options_.penalty)};
+    real_ = decrease > 0 ? without_idle_splits(tree, options_.prices(), decrease)
+                         : KeptTree{root_.solution, tree.objective(options_.prices())};
     real_of_ = root_.solution;
     return real_;
 }

@@ -18,6 +18,11 @@ Search::Search(std::shared_ptr<const Dataset> data, std::shared_ptr<const Object
                SearchOptions options, Subset rows, StopCondition* stop)
     : data_(std::move(data)), options_(std::move(options)), random_(options_.seed) {
     const Stopwatch stopwatch(*this);
+    // Scans take both orders of a feature in one pass.
+    const Prices prices = options_.prices();
+    for (std::uint32_t f = 1; f < data_->features(); ++f)
+        if (data_->second_order(f) && prices.of(f) != prices.of(f - 1))
+            throw std::invalid_argument("feature_costs: expected the same for both orders of a feature");
     root_.subset = std::move(rows);
     set_objective(std::move(objective));
     if (const auto better = better_numbers()) set_objective(better);
@@ -127,7 +132,7 @@ FlatTree Search::tree() const {
         slack = (1e-8 * root_.leaf_loss + 2 * margin()) * objective_->unit();
     }
     FlatTree tree = read_out(solution, *data_, *objective, settings);
-    const double found = tree.objective(options_.penalty);
+    const double found = tree.objective(options_.prices());
     if (!(std::abs(found - upper) <= slack + 1e-12 * std::abs(found)))
         throw std::logic_error("codt internal error: the tree's objective " + std::to_string(found) +
                                " is not the reported " + std::to_string(upper));

@@ -49,8 +49,9 @@ constexpr std::uint32_t terminal_depth(Terminal terminal) {
 }
 
 struct SearchOptions {
-    TreeRules rules;     // the least decrease in reported units
-    double penalty = 0;  // lambda, in reported units
+    TreeRules rules;                    // the least decrease in reported units
+    double penalty = 0;                 // of every branching node, in reported units
+    std::vector<double> feature_costs;  // of a branching node by its feature, on top; none if empty
     Strategy strategy;
     Strategy depth_two_strategy;
     Terminal terminal = Terminal::depth_two;
@@ -66,6 +67,8 @@ struct SearchOptions {
     // the same in both.
     const SearchSettings* whole_search = nullptr;
     bool refine = true;  // see Search::refine
+
+    Prices prices() const { return Prices(penalty, feature_costs); }  // in reported units
 };
 
 // Limits of one call of run.

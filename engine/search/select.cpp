@@ -52,7 +52,7 @@ std::optional<Search::Selection> Search::select() {
         }
         OrNode* below = and_node.sides[side].node.get();
         CODT_CHECK(below != nullptr && below->parent == node && below->budget.depth < node->budget.depth);
-        below->upper = relaxed - settings_.lambda - and_node.sides[1 - side].lower.allowed;
+        below->upper = relaxed - settings_.prices.of(child.feature) - and_node.sides[1 - side].lower.allowed;
         node = below;
     }
 }

@@ -199,12 +199,13 @@ bool DepthTwoSolver::confirm(const Subset& subset, const FeatureOrder& order, De
         if (!prepared) scan_.prepare(subset, order);
         prepared = true;
         if (!scan_.solve(batch, stop)) return false;
+        const double price = settings_.prices.of(batch.feature);
         for (std::size_t j = 0; j < wanted.size(); ++j) {
             SplitCandidate& candidate = *wanted[j];
-            candidate.lower = settings_.lambda + batch.left[j] + batch.right[j];
+            candidate.lower = price + batch.left[j] + batch.right[j];
             candidate.exact = true;
-            result.offer(settings_.lambda + (batch.left[j] + batch.right[j]), candidate.feature,
-                         candidate.threshold, {batch.left[j], batch.right[j]});
+            result.offer(price + (batch.left[j] + batch.right[j]), candidate.feature, candidate.threshold,
+                         {batch.left[j], batch.right[j]});
         }
     }
     double lower = result.rest_lower;

@@ -39,7 +39,7 @@ bool SplitScan::solve(std::span<SplitBatch> batches, StopCondition& stop) {
         values[b] = {{batch.feature, batch.thresholds}, batch.left.data(), batch.right.data()};
         splits += batch.size();
     }
-    if (!scanner_->scan(std::span(values, batches.size()), settings_.lambda, stop)) return false;
+    if (!scanner_->scan(std::span(values, batches.size()), settings_.prices, stop)) return false;
     counters_.add_pass(*subset_, splits);
     for (const SplitBatch& batch : batches)
         for (std::size_t j = 0; j < batch.size(); ++j) {
@@ -59,14 +59,14 @@ bool PlainEvaluator::expand(std::span<SplitBatch> batches, Children& children, D
     if (!scan_.solve(batches, stop)) return false;
     for (const SplitBatch& batch : batches)
         for (std::size_t j = 0; j < batch.size(); ++j)
-            result.offer(settings_.lambda + (batch.left[j] + batch.right[j]), batch.feature,
+            result.offer(settings_.prices.of(batch.feature) + (batch.left[j] + batch.right[j]), batch.feature,
                          batch.thresholds[j], {batch.left[j], batch.right[j]});
     for (const SplitBatch& batch : batches) {
         splits_.clear();
         objectives_.clear();
         for (std::size_t j = 0; j < batch.size(); ++j) {
             splits_.push_back({batch.thresholds[j], batch.left[j], batch.right[j]});
-            objectives_.push_back(settings_.lambda + splits_.back().sum());
+            objectives_.push_back(settings_.prices.of(batch.feature) + splits_.back().sum());
         }
         children.evaluate(batch.feature, splits_, result.cutoff(), objectives_.data());
     }
@@ -95,7 +95,7 @@ bool BracketEvaluator::expand(std::span<SplitBatch> batches, Children& children,
                        {batch.left.data(), batch.right.data()}};
         splits += batch.size();
     }
-    if (!scanner_->scan(std::span(brackets, batches.size()), settings_.lambda, stop)) return false;
+    if (!scanner_->scan(std::span(brackets, batches.size()), settings_.prices, stop)) return false;
     counters_.add_pass(*subset_, splits);
     for (std::size_t b = 0; b < batches.size(); ++b) {
         const SplitBatch& batch = batches[b];
@@ -106,7 +106,8 @@ bool BracketEvaluator::expand(std::span<SplitBatch> batches, Children& children,
                 CODT_CHECK(lower[side] >= 0 && lower[side] <= upper[side]);
                 excess_ = std::max(excess_, upper[side] - lower[side]);
             }
-            result.offer(settings_.lambda + (upper[0] + upper[1]), batch.feature, batch.thresholds[j], upper);
+            result.offer(settings_.prices.of(batch.feature) + (upper[0] + upper[1]), batch.feature,
+                         batch.thresholds[j], upper);
         }
     }
     for (std::size_t b = 0; b < batches.size(); ++b) take(batches[b], lower_[b], children, result);
@@ -119,7 +120,7 @@ void BracketEvaluator::take(const SplitBatch& batch, const Lower& lower, Childre
     objectives_.clear();
     for (std::size_t j = 0; j < batch.size(); ++j) {
         splits_.push_back({batch.thresholds[j], lower.left[j], lower.right[j]});
-        objectives_.push_back(settings_.lambda + splits_.back().sum());
+        objectives_.push_back(settings_.prices.of(batch.feature) + splits_.back().sum());
         if (objectives_[j] > result.upper) continue;
         result.candidates.push_back(
             {batch.feature, batch.thresholds[j], objectives_[j], {batch.left[j], batch.right[j]}});
@@ -167,11 +168,12 @@ bool LimitedEvaluator::solve_enough(const SplitBatch& free, double cutoff, Enoug
     enough.left.assign(free.size(), infinity);
     enough.right.assign(free.size(), infinity);
     useful_.feature = free.feature;
+    const double price = settings_.prices.of(free.feature);
     for (std::size_t j = 0; j < free.size();) {
         useful_.thresholds.clear();
         places_.clear();
         for (; j < free.size() && useful_.size() < enough_->lanes(); ++j) {
-            if (!(settings_.lambda + free.left[j] + free.right[j] < cutoff)) continue;
+            if (!(price + free.left[j] + free.right[j] < cutoff)) continue;
             useful_.thresholds.push_back(free.thresholds[j]);
             places_.push_back(j);
         }
@@ -192,6 +194,7 @@ void LimitedEvaluator::take(const SplitBatch& free, const EnoughSides& enough, s
                             DepthTwoResult& result) {
     const bool leaf[2] = {budget_.of_side(0, left_leaves).leaves == 1,
                           budget_.of_side(1, left_leaves).leaves == 1};
+    const double price = settings_.prices.of(free.feature);
     splits_.clear();
     objectives_.clear();
     for (std::size_t j = 0; j < free.size(); ++j) {
@@ -199,12 +202,12 @@ void LimitedEvaluator::take(const SplitBatch& free, const EnoughSides& enough, s
         const double leaves[2] = {leaf_sides_.left(free.feature, t), leaf_sides_.right(free.feature, t)};
         splits_.push_back({t, leaf[0] ? leaves[0] : free.left[j], leaf[1] ? leaves[1] : free.right[j]});
         if (std::isinf(enough.left[j])) {  // not worth a scan: no more is known than the free bound
-            objectives_.push_back(settings_.lambda + splits_.back().left_lower + splits_.back().right_lower);
+            objectives_.push_back(price + splits_.back().left_lower + splits_.back().right_lower);
             continue;
         }
         const double sides[2] = {settings_.best_allowed(leaves[0], leaf[0] ? leaves[0] : enough.left[j]),
                                  settings_.best_allowed(leaves[1], leaf[1] ? leaves[1] : enough.right[j])};
-        const double objective = settings_.lambda + sides[0] + sides[1];
+        const double objective = price + sides[0] + sides[1];
         objectives_.push_back(objective);
         if (settings_.allows(leaf_loss_, objective)) result.offer(objective, free.feature, t, sides, leaf);
     }

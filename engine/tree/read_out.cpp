@@ -87,6 +87,14 @@ double FlatTree::total_loss() const {
     return sum;
 }
 
+double FlatTree::objective(const Prices& prices) const {
+    if (prices.uniform()) return total_loss() + static_cast<double>(splits()) * prices.least();
+    double sum = total_loss();
+    for (const auto& test : split)
+        if (test) sum += prices.of(test->feature);
+    return sum;
+}
+
 FlatTree read_out(const Solution& solution, const Dataset& data, const Objective& objective,
                   const SearchSettings& settings) {
     std::vector<std::uint32_t> rows(data.samples());
@@ -106,7 +114,7 @@ Solution spelled_out(const FlatTree& tree) {
     return built[0];
 }
 
-KeptTree without_idle_splits(const FlatTree& tree, double penalty, double decrease) {
+KeptTree without_idle_splits(const FlatTree& tree, const Prices& prices, double decrease) {
     // Children come after their parents.
     std::vector<KeptTree> kept(tree.split.size());
     for (std::size_t i = kept.size(); i-- > 0;) {
@@ -115,7 +123,7 @@ KeptTree without_idle_splits(const FlatTree& tree, double penalty, double decrea
         if (!test) continue;
         const KeptTree& left = kept[static_cast<std::size_t>(tree.left[i])];
         const KeptTree& right = kept[static_cast<std::size_t>(tree.right[i])];
-        const double split = penalty + left.objective + right.objective;
+        const double split = prices.of(test->feature) + left.objective + right.objective;
         if (tree.loss[i] - split < decrease * (1 - 1e-12)) continue;
         kept[i] = {split_solution(*test, left.solution, right.solution), split};
     }

@@ -24,7 +24,7 @@ struct FlatTree {
 
     std::size_t splits() const;
     double total_loss() const;  // over the leaves
-    double objective(double penalty) const { return total_loss() + static_cast<double>(splits()) * penalty; }
+    double objective(const Prices& prices) const;
 };
 
 // `settings` decide whether a stump splits.
@@ -40,6 +40,6 @@ struct KeptTree {
     Solution solution;
     double objective = 0;
 };
-KeptTree without_idle_splits(const FlatTree& tree, double penalty, double decrease);
+KeptTree without_idle_splits(const FlatTree& tree, const Prices& prices, double decrease);
 
 }  // namespace codt

@@ -10,12 +10,13 @@ Bound best_stump_value(const Objective& objective, const Subset& subset, const S
     const double leaf = objective.leaf_loss(subset);
     double free = leaf, best = leaf;
     std::vector<double> left, right;
-    for (std::uint32_t f = 0; f < subset.features() && best > settings.lambda; ++f) {
-        if (subset.groups(f) < 2) continue;
+    for (std::uint32_t f = 0; f < subset.features() && best > settings.prices.least(); ++f) {
+        const double price = settings.prices.of(f);
+        if (subset.groups(f) < 2 || best <= price) continue;
         const auto possible = settings.rules.leaves.thresholds(subset, f);
         objective.all_leaf_losses(subset, f, left, right);
         for (std::uint32_t t = 0; t < subset.thresholds(f); ++t) {
-            const double loss = left[t] + right[t] + settings.lambda;
+            const double loss = left[t] + right[t] + price;
             free = std::min(free, loss);
             if (possible.contain(t)) best = std::min(best, loss);
         }
@@ -27,14 +28,14 @@ double leaf_loss_of_rows(const Objective& objective, const Dataset& data,
                          std::span<const std::uint32_t> rows) {
     // With an infinite penalty nothing is better than a leaf.
     constexpr double infinity = std::numeric_limits<double>::infinity();
-    return objective.best_stump(data, rows, no_leaf_limits, infinity, infinity).objective;
+    return objective.best_stump(data, rows, no_leaf_limits, Prices(infinity), infinity).objective;
 }
 
 Objective::Stump best_allowed_stump(const Objective& objective, const Dataset& data,
                                     std::span<const std::uint32_t> rows, const SearchSettings& settings,
                                     double enough) {
     const Objective::Stump stump =
-        objective.best_stump(data, rows, settings.rules.leaves, settings.lambda, enough);
+        objective.best_stump(data, rows, settings.rules.leaves, settings.prices, enough);
     if (!stump.splits || settings.rules.min_decrease <= 0) return stump;
     const double leaf = leaf_loss_of_rows(objective, data, rows);
     if (settings.allows(leaf, stump.objective)) return stump;
@@ -62,7 +63,8 @@ double objective_of(const SolutionNode& tree, const Dataset& data, std::span<con
             break;
     }
     const auto parted = data.part(tree.split, rows);
-    return settings.lambda + objective_of(*tree.left, data, parted.left, objective, settings) +
+    return settings.prices.of(tree.split.feature) +
+           objective_of(*tree.left, data, parted.left, objective, settings) +
            objective_of(*tree.right, data, parted.right, objective, settings);
 }
 

@@ -79,7 +79,7 @@ def check_tree(tree: Mapping[str, Any], instance: Instance) -> CheckedTree:
     assert all(len(array) == n_nodes for array in tree.values())
     preorder: list[int] = []
     prediction = [math.nan] * len(instance.y)
-    total, n_splits, deepest = Fraction(0), 0, 0
+    total, paid, n_splits, deepest = Fraction(0), Fraction(0), 0, 0
     stack: list[tuple[int, int, list[int]]] = [(0, 0, list(range(len(instance.y))))]
     while stack:
         node, depth, rows = stack.pop()
@@ -96,9 +96,12 @@ def check_tree(tree: Mapping[str, Any], instance: Instance) -> CheckedTree:
                 prediction[i] = label
             continue
         n_splits += 1
+        paid += Fraction(instance.penalty)
+        if instance.feature_costs:
+            paid += Fraction(instance.feature_costs[int(tree["feature"][node])])
         goes_left, goes_right = _check_split(tree, node, rows, instance)
         stack.append((right, depth + 1, goes_right))
         stack.append((left, depth + 1, goes_left))
     assert preorder == list(range(n_nodes)), f"nodes are not in preorder: {preorder}"
     assert deepest <= instance.max_depth, f"depth {deepest} exceeds {instance.max_depth}"
-    return CheckedTree(total, n_splits, deepest, total + n_splits * Fraction(instance.penalty), prediction)
+    return CheckedTree(total, n_splits, deepest, total + paid, prediction)

@@ -31,6 +31,7 @@ class Instance:
     n_classes: int
     max_depth: int
     penalty: float
+    feature_costs: tuple[float, ...] = ()  # none if empty
 
     @cached_property
     def leaf_loss(self) -> Fraction:
@@ -49,7 +50,8 @@ class Instance:
         """Enough to paste the instance into a new test."""
         return (
             f"Instance(X=np.array({self.X.tolist()!r}), y=np.array({self.y.tolist()!r}), task={self.task!r}, "
-            f"n_classes={self.n_classes}, max_depth={self.max_depth}, penalty={self.penalty!r})"
+            f"n_classes={self.n_classes}, max_depth={self.max_depth}, penalty={self.penalty!r}, "
+            f"feature_costs={self.feature_costs!r})"
         )
 
 
@@ -116,6 +118,14 @@ def _targets(rng: np.random.Generator, X: NDArray[np.float64], task: Task) -> tu
 def random_penalty(rng: np.random.Generator, leaf_loss: float) -> float:
     """A complexity cost of the magnitude at which trees of different sizes compete."""
     return float(leaf_loss * rng.choice([0.01, 0.05, 0.1, 0.25, 0.5]) + rng.choice([0.0, 1e-9]))
+
+
+def random_feature_costs(rng: np.random.Generator, instance: Instance) -> tuple[float, ...]:
+    """Costs of the features at which trees compete: some zero, some equal, some whole, some beyond all losses."""
+    leaf_loss = float(instance.leaf_loss)
+    levels = [0.0, 0.0, 1.0, 2.0] if rng.random() < 0.5 else [0.0, 0.02, 0.05, 0.1, 0.3, float(rng.random()) * 0.2, 7.0]
+    scale = 1.0 if rng.random() < 0.5 else leaf_loss
+    return tuple(float(cost) * scale for cost in rng.choice(levels, instance.X.shape[1]))
 
 
 def random_instance(

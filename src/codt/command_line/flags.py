@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from codt.command_line.option_texts import class_weights, cost_matrix, number
+from codt.command_line.option_texts import class_weights, cost_matrix, feature_costs, number
 from codt.estimators.classifier import CLASS_OPTIONS
 from codt.estimators.regressor import CRITERION_OPTIONS
 from codt.options.options import METHOD_OPTIONS, RUN_OPTIONS, Option, estimator_options
@@ -37,12 +37,18 @@ _HELP = {
     "n_jobs": "The number of threads; -1 for all processors.",
     "class_weight": "Weights of the classes, as NAME=WEIGHT,...: they multiply those of their samples, and others have"
     " weight 1. Or balanced: all classes get the same total weight.",
+    "feature_cost": "The price of every test of a feature, as NAME=PRICE,...: it is added to the objective with the"
+    " complexity cost and on the same scale; others cost nothing.",
     "cost_matrix": "What a prediction costs, as 0,1;5,0: a row for every true class and in it a number for every"
     " predicted one, in the order of the alphabet or of the numbers.",
 }
 
 #: Options that are neither numbers nor names.
-_PARSERS: dict[str, Callable[[str], Any]] = {"class_weight": class_weights, "cost_matrix": cost_matrix}
+_PARSERS: dict[str, Callable[[str], Any]] = {
+    "class_weight": class_weights,
+    "cost_matrix": cost_matrix,
+    "feature_cost": feature_costs,
+}
 
 _LIMITS = {*(option.name for option in RUN_OPTIONS), "memory_limit"}
 _METHODS = {option.name for option in METHOD_OPTIONS}

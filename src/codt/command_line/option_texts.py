@@ -18,10 +18,25 @@ def class_weights(text: str) -> str | dict[str, float]:
     """
     if text == "balanced":
         return text
+    return _named(text, "balanced, or NAME=WEIGHT with commas between")
+
+
+def feature_costs(text: str) -> dict[str, float]:
+    """Read prices of features: ``NAME=PRICE`` with commas between.
+
+    Examples
+    --------
+    >>> feature_costs("scan=0.2,blood test=0.01")
+    {'scan': 0.2, 'blood test': 0.01}
+    """
+    return _named(text, "NAME=PRICE with commas between")
+
+
+def _named(text: str, expected: str) -> dict[str, float]:
     pairs = [pair.rpartition("=") for pair in text.split(",")]
     if not all(name and separator for name, separator, _ in pairs):
-        raise typer.BadParameter(f"{text!r}; expected balanced, or NAME=WEIGHT with commas between.")
-    return {name.strip(): number(weight) for name, _, weight in pairs}
+        raise typer.BadParameter(f"{text!r}; expected {expected}.")
+    return {name.strip(): number(value) for name, _, value in pairs}
 
 
 def labels_of(weights: Any, labels: Iterable[Any]) -> Any:

@@ -24,7 +24,7 @@ def report(model: BaseOptimalTree, cart: float | None, seconds: float) -> str:
             *measured,
             f"loss of this tree   {model.loss_:.10g} {unit}",
             f"loss of CART        {theirs}",
-            f"objective           {model.objective_:.10g} (loss, and {model.penalty_:.6g} for every split)",
+            f"objective           {model.objective_:.10g} (loss, and {model._prices.words})",
             f"lower bound         {model.lower_bound_:.10g}",
             f"status              {model.status_}: {proof}",
             f"search              {seconds:.2f} s, expansions: {model.n_expansions_}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from time import perf_counter
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _get_feature_names, validate_data
 
 from codt.estimators.fitted import FittedTree, forget_fit
 from codt.estimators.outcome import Outcome, leaf_outcome
@@ -21,6 +21,7 @@ from codt.options.options import ESTIMATOR_OPTIONS, SEARCH_OPTIONS, Task, check_
 from codt.problem.problem import Importance, prepare_problem
 from codt.search.initial_tree import as_tree
 from codt.search.metric_search import MetricSearch
+from codt.search.prices import Prices
 from codt.search.progress import Progress, Watcher, live_line
 from codt.search.proof import KnownBound, gap_in_words
 from codt.search.search import Search
@@ -42,6 +43,7 @@ class BaseOptimalTree(FittedTree):
 
     max_depth: int = 3
     complexity_cost: float = 0.0
+    feature_cost: ArrayLike | Mapping[str, float] | None = None
     max_leaf_nodes: int | None = None
     min_samples_leaf: float = 1
     min_weight_fraction_leaf: float = 0.0
@@ -117,7 +119,7 @@ class BaseOptimalTree(FittedTree):
             validate_data(self, X, skip_check_array=True)
         self.tree_ = outcome.tree
         self.loss_ = outcome.problem.objective.reported(self.tree_.total_loss)
-        self.penalty_ = outcome.penalty
+        self.penalty_, self.feature_costs_ = outcome.prices.penalty, outcome.prices.costs
         self.objective_ = outcome.objective
         self.status_, self.lower_bound_, self.gap_ = outcome.status, outcome.lower_bound, outcome.gap
         self.smallest_ = outcome.smallest
@@ -195,7 +197,9 @@ class BaseOptimalTree(FittedTree):
     def _leaf(self, X: ArrayLike, y: ArrayLike, importance: Importance, stopped_by: str) -> Outcome:
         table = read_table(X, self.categorical_features)
         problem = prepare_problem(self._task, table.samples, y, importance, kinds=table.kinds)
-        return leaf_outcome(problem, stopped_by, self.complexity_cost)
+        names = _get_feature_names(X)
+        prices = Prices.of_options(self.complexity_cost, self.feature_cost, problem, names)
+        return leaf_outcome(problem, stopped_by, prices)
 
     def _continued(self, X: ArrayLike, y: ArrayLike, importance: Importance, options: dict[str, Any]) -> Any:
         """Return the search of the last fit, if this fit is to continue it."""
@@ -205,14 +209,17 @@ class BaseOptimalTree(FittedTree):
         used: Any
         search, seen, counted, used = getattr(self, "_unfinished", (None, None, None, None))
         self.__dict__.pop("_unfinished", None)
-        # What categorical_features stands for, and it may be an array, are the kinds of the table.
-        others = [name for name in options if name != "categorical_features"]
+        # These may be arrays: what counts is what they stand for, the kinds of the table and the costs of the features.
+        others = [name for name in options if name not in ("categorical_features", "feature_cost")]
         if not self.warm_start or search is None or any(used[name] != options[name] for name in others):
             return None
         table = read_table(X, self.categorical_features)
         same = table.kinds == search.columns.kinds and np.array_equal(seen, np.asarray(y))
         same = same and np.array_equal(search.given_samples, table.samples, equal_nan=True)
-        return search if same and importance.same_as(counted) else None
+        if not same or not importance.same_as(counted):
+            return None
+        prices = Prices.of_options(self.complexity_cost, self.feature_cost, search.problem, _get_feature_names(X))
+        return search if prices.same_costs(search.prices) else None
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())

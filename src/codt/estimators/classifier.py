@@ -47,7 +47,7 @@ CLASS_OPTIONS = (
         "What is maximised instead, over all training samples, by weight: the F1 score or the Jaccard index of the"
         " second of two classes in the order of their labels, or the mean over all classes of the share that is found."
         " The loss is one less the metric. Without class_weight, cost_matrix and another criterion; the first two are"
-        " ratios, which take no complexity_cost and no min_loss_decrease. None: the criterion is minimised.",
+        " ratios, which take no complexity_cost, feature_cost or min_loss_decrease. None: the criterion is minimised.",
     ),
 )
 
@@ -183,6 +183,11 @@ class OptimalTreeClassifier(ClassifierMixin, FittedClasses, BaseOptimalTree):
                 raise ValueError(f"{name} is given together with metric={metric.name!r}; expected one of the two.")
         if self.criterion != "misclassification":
             raise ValueError(f"criterion={self.criterion!r} with metric={metric.name!r}: expected one of the two.")
+        if metric.ratio and self.feature_cost is not None:
+            raise ValueError(
+                f"feature_cost={shown(self.feature_cost)} with metric={metric.name!r}: expected None, because a ratio"
+                " with penalties is no ratio of two sums."
+            )
         for name in ("complexity_cost", "min_loss_decrease"):
             if metric.ratio and getattr(self, name) > 0:
                 raise ValueError(

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from codt.estimators.presentation import PresentationMixin
 from codt.input_checks.arrays import Floats
 from codt.problem.metrics import errors_of, exactly
+from codt.search.prices import Prices
 from codt.table.reading import check_container
 from codt.tree.measures import decision_path, feature_importances
 from codt.tree.tree import LEAF, Tree
@@ -35,6 +36,7 @@ class FittedTree(PresentationMixin, BaseEstimator):
     classes_: NDArray[Any]
     objective_: float
     penalty_: float
+    feature_costs_: Floats | None
     lower_bound_: float
     gap_: float
     status_: str
@@ -43,6 +45,10 @@ class FittedTree(PresentationMixin, BaseEstimator):
     trace_: Floats
     search_stats_: dict[str, int]
     n_features_in_: int
+
+    @property
+    def _prices(self) -> Prices:
+        return Prices(self.penalty_, self.feature_costs_)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "tree_")
@@ -154,10 +160,10 @@ class FittedClasses(FittedTree):
 
     @property
     def metric_bound_(self) -> float:
-        """What is proven: no tree within the limits has a higher metric, less ``complexity_cost`` for every split."""
+        """What is proven: no tree within the limits has a higher metric, less what its splits cost."""
         tree = self._tree_of_metric()
         if self.status_ == "optimal":
-            return float(metric_of(tree) - Fraction(self.penalty_) * tree.n_splits)
+            return float(metric_of(tree) - self._prices.exactly(tree))
         bound = 1 - Fraction(self.lower_bound_)
         rounded = float(bound)
         return rounded if Fraction(rounded) >= bound else math.nextafter(rounded, 1.0)

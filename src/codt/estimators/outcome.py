@@ -9,8 +9,9 @@ import numpy as np
 from codt.input_checks.arrays import Floats
 from codt.problem.problem import Problem, prepare_problem  # noqa: F401 - the second for the example below
 from codt.search.metric_search import MetricSearch
+from codt.search.prices import Prices
 from codt.search.proof import settle
-from codt.search.search import Search, absolute_penalty
+from codt.search.search import Search
 from codt.tree.tree import LEAF, Tree
 
 
@@ -26,7 +27,7 @@ class Outcome:
     gap: float
     smallest: bool
     tree: Tree
-    penalty: float
+    prices: Prices
     objective: float
     tolerance: float
     n_expansions: int
@@ -39,13 +40,13 @@ class Outcome:
         """Read a search that has stopped."""
         tree = search.incumbent
         # The objective is that of the tree itself; the search's own sum may differ from it by rounding.
-        objective = tree.total_loss + search.penalty * tree.n_splits
+        objective = tree.total_loss + search.prices.of_tree(tree)
         proven = objective if search.complete else search.bounds.lower
         return cls(
             *settle(search.status or "interrupted", proven, objective),
             smallest=search.smallest,
             tree=tree,
-            penalty=search.penalty,
+            prices=search.prices,
             objective=objective,
             tolerance=search.tolerance,
             n_expansions=search.n_expansions,
@@ -55,7 +56,7 @@ class Outcome:
         )
 
 
-def leaf_outcome(problem: Problem, stopped_by: str, complexity_cost: float) -> Outcome:
+def leaf_outcome(problem: Problem, stopped_by: str, prices: Prices) -> Outcome:
     """Return the outcome of a search that was stopped before the data were sorted: the best leaf.
 
     Nothing is proven about it, unless it loses nothing.
@@ -63,7 +64,7 @@ def leaf_outcome(problem: Problem, stopped_by: str, complexity_cost: float) -> O
     Examples
     --------
     >>> problem = prepare_problem("classification", np.array([[1.0], [2.0], [3.0]]), [0, 1, 1])
-    >>> outcome = leaf_outcome(problem, "time-limit", 0.0)
+    >>> outcome = leaf_outcome(problem, "time-limit", Prices())
     >>> outcome.tree.total_loss, outcome.lower_bound
     (1.0, 0.0)
     """
@@ -87,7 +88,7 @@ def leaf_outcome(problem: Problem, stopped_by: str, complexity_cost: float) -> O
         *settle(stopped_by, 0.0, loss),
         smallest=loss == 0,
         tree=tree,
-        penalty=absolute_penalty(complexity_cost, problem),
+        prices=prices,
         objective=loss,
         tolerance=0.0,
         n_expansions=0,

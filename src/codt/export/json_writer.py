@@ -51,7 +51,9 @@ def to_json(model: Any) -> str:
         "classes": _classes(model.classes_) if tree.task == "classification" else None,
         "parameters": _parameters(model.get_params(deep=False)),
         # Misclassified samples are whole numbers, other losses are not; in the file all are floats.
-        "result": {name: _plain(getattr(model, f"{name}_")) for name in RESULT} | {"loss": float(model.loss_)},
+        "result": {name: _plain(getattr(model, f"{name}_")) for name in RESULT}
+        | {"loss": float(model.loss_)}
+        | ({} if model.feature_costs_ is None else {"feature_costs": model.feature_costs_.tolist()}),
         "tree": {name: _column(getattr(tree, name)) for name in TREE} | {"categories": _sets(tree)},
     }
     if tree.objective.name == "survival":
@@ -100,15 +102,20 @@ def _classes(classes: NDArray[Any]) -> dict[str, Any]:
 def _parameters(given: dict[str, Any]) -> dict[str, Any]:
     """Return the parameters that are data.
 
-    A metric and parameters of objectives that have their default are left out: versions without them can read the file.
+    A metric, feature costs and parameters of objectives that have their default are left out: versions without them can
+    read the file.
     """
     kept: dict[str, Any] = {}
     for name, value in given.items():
-        if (name in PARAMETERS and value == PARAMETERS[name].default) or (name == "metric" and value is None):
+        optional = name in ("metric", "feature_cost")
+        if (optional and value is None) or (name in PARAMETERS and value == PARAMETERS[name].default):
             continue
         plain = _plain(value)
         if name == "cost_matrix" and value is not None:
             kept[name] = np.asarray(value, dtype=np.float64).tolist()
+        elif name == "feature_cost":
+            named = isinstance(value, Mapping)
+            kept[name] = {k: float(v) for k, v in value.items()} if named else [float(entry) for entry in value]
         elif name == "categorical_features" and value is not None and not isinstance(value, str):
             kept[name] = [_plain(entry) for entry in value]
         elif name == "class_weight" and isinstance(value, Mapping):

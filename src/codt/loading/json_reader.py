@@ -28,6 +28,7 @@ from codt.export.json_format import (
     TREE,
     VERSION,
 )
+from codt.input_checks.arrays import Floats
 from codt.input_checks.json_fields import (
     check_fields,
     check_list,
@@ -40,6 +41,7 @@ from codt.input_checks.json_fields import (
 from codt.loading.json_curves import read_curves
 from codt.loading.json_tests import check_kinds, check_tests
 from codt.problem.objectives import OBJECTIVES, Objective, find_objective
+from codt.search.prices import Prices
 from codt.search.proof import settle
 from codt.table.kinds import Kind
 from codt.tree.split import UNSEEN
@@ -185,6 +187,10 @@ def _parameters(found: object, known: set[str]) -> dict[str, Any]:
             read[name] = _weights(value, place)
         elif isinstance(value, list) and name == "categorical_features":
             read[name] = [_entry(entry, place) for entry in value]
+        elif isinstance(value, list) and name == "feature_cost":
+            read[name] = [check_number(entry, place, least=0.0) for entry in value]
+        elif isinstance(value, dict) and name == "feature_cost":
+            read[name] = {feature: check_number(entry, place, least=0.0) for feature, entry in value.items()}
         elif value is None or isinstance(value, (bool, int, float, str)):
             read[name] = value
         else:
@@ -327,8 +333,15 @@ def _check_sums(fields: dict[str, Any], leaf: list[bool], *, classification: boo
             raise ValueError(f"tree.value: the classes of node {node} do not add up to its weight.")
 
 
+def _feature_costs(found: object, n_features: int) -> Floats:
+    place = "result.feature_costs"
+    costs = check_list(found, place, "numbers", length=n_features)
+    return np.array([check_number(cost, place, least=0.0) for cost in costs], dtype=np.float64)
+
+
 def _result(found: object, model: Any) -> None:
-    fields = check_fields(found, "result", RESULT)
+    priced = isinstance(found, dict) and "feature_costs" in found
+    fields = check_fields(found, "result", (*RESULT, "feature_costs") if priced else RESULT)
     if fields["status"] not in _STATUSES:
         raise expected("result.status", f"one of {', '.join(_STATUSES)}", fields["status"])
     if not isinstance(fields["smallest"], bool) or (fields["smallest"] and fields["status"] != "optimal"):
@@ -338,7 +351,8 @@ def _result(found: object, model: Any) -> None:
         check_number(fields[name], f"result.{name}", least=0.0)
     tree: Tree = model.tree_
     loss = tree.total_loss
-    objective = loss + float(fields["penalty"]) * tree.n_splits
+    costs = _feature_costs(fields["feature_costs"], model.n_features_in_) if priced else None
+    objective = loss + Prices(float(fields["penalty"]), costs).of_tree(tree)
     slack = _TOLERANCE * max(float(tree.loss[0]), objective)
     for name, value in (("loss", loss), ("objective", objective)):
         if not abs(fields[name] - value) <= slack:
@@ -358,7 +372,7 @@ def _result(found: object, model: Any) -> None:
     for value in fields["search_stats"].values():
         check_whole(value, "result.search_stats", 0, _LARGEST_COUNT)
     model.loss_ = tree.objective.reported(loss)
-    model.penalty_ = float(fields["penalty"])
+    model.penalty_, model.feature_costs_ = float(fields["penalty"]), costs
     model.objective_ = float(fields["objective"])
     proven = model.objective_ if fields["status"] == "optimal" else float(fields["lower_bound"])
     model.status_, model.lower_bound_, model.gap_ = settle(fields["status"], proven, model.objective_)

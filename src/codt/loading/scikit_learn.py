@@ -57,7 +57,7 @@ def from_sklearn(model: Any) -> OptimalTreeClassifier | OptimalTreeRegressor:
     estimator.loss_ = tree.objective.reported(loss)
     if classification:
         estimator.classes_ = model.classes_
-    estimator.penalty_ = 0.0
+    estimator.penalty_, estimator.feature_costs_ = 0.0, None
     estimator.objective_ = loss
     estimator.status_, estimator.lower_bound_, estimator.gap_ = settle("imported", 0.0, loss)
     estimator.smallest_ = False

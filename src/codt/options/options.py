@@ -80,6 +80,15 @@ _TREE_OPTIONS = (
         " error of the best constant prediction (regression). The absolute value is reported too.",
     ),
     Option(
+        "feature_cost",
+        None,
+        ("array-like", Mapping, None),
+        "array-like of n_features numbers, dict or None",
+        "The price of every test of a feature, on top of complexity_cost and on the same scale: a branching node that"
+        " tests feature f adds complexity_cost + feature_cost[f]. One number of at least 0 for each feature, or a"
+        " dictionary of names and prices, in which features that it does not name cost nothing. None: no feature does.",
+    ),
+    Option(
         "max_leaf_nodes",
         None,
         (Interval(Integral, 1, None, closed="left"), None),
@@ -108,8 +117,8 @@ _TREE_OPTIONS = (
         (Interval(Real, 0, None, closed="left"),),
         "float >= 0",
         "The least decrease of the loss that makes a split: for every branching node, the loss of the subtree below it,"
-        " with the penalties of complexity_cost, must be lower by this than the loss of a leaf in its place. In the"
-        " units of the loss: misclassified samples, weights, costs or errors.",
+        " with the penalties of complexity_cost and feature_cost, must be lower by this than the loss of a leaf in its"
+        " place. In the units of the loss: misclassified samples, weights, costs or errors.",
     ),
     Option(
         "ties",

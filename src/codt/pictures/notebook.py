@@ -25,8 +25,8 @@ def facts(model: Any) -> list[tuple[str, str]]:
     if model.tree_.objective.metric is not None:
         bound = f", at most {model.metric_bound_:.6g}" if model.status_ != "optimal" else ""
         rows.append((model.tree_.objective.metric.title, f"{model.metric_:.6g}{bound}"))
-    if model.penalty_:
-        rows.append(("objective", f"{model.objective_:.6g} with {model.penalty_:.4g} for every split"))
+    if model.penalty_ or model.feature_costs_ is not None:
+        rows.append(("objective", f"{model.objective_:.6g} with {model._prices.words}"))
     rows += [("lower bound", f"{model.lower_bound_:.6g}"), ("gap", gap_in_words(model.gap_))]
     leaves = f"{model.tree_.n_leaves}{', the fewest' if model.smallest_ and model.tree_.n_leaves > 1 else ''}"
     rows += [("leaves", leaves), ("depth", f"{model.tree_.depth} of {model.max_depth}")]
@@ -46,7 +46,8 @@ def better(model: Any) -> str:
     'higher F1'
     """
     metric = model.tree_.objective.metric
-    return "lower objective" if metric is None or model.penalty_ else f"higher {metric.title}"
+    priced = model.penalty_ or model.feature_costs_ is not None
+    return "lower objective" if metric is None or priced else f"higher {metric.title}"
 
 
 def facts_list(model: Any) -> str:

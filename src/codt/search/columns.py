@@ -102,6 +102,12 @@ class Columns:
         """Return the feature that a column holds."""
         return column if self.plain else self.columns[column].feature
 
+    def by_column(self, values: Floats | None) -> list[float]:
+        """Return for each column a value of its feature, if there are values."""
+        if values is None:
+            return []
+        return [float(values[self.feature(column)]) for column in range(self.matrix.shape[1])]
+
     def columns_of(self, feature: int) -> list[int]:
         """Return the columns that hold a feature."""
         return [place for place, column in enumerate(self.columns) if column.feature == feature]

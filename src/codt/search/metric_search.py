@@ -18,7 +18,7 @@ are rounded to floats, and bounds leave room for it, as with weights that are no
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from time import perf_counter
@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import _get_feature_names
 
 from codt.input_checks.arrays import Floats
 from codt.input_checks.numbers import as_float
@@ -33,6 +34,7 @@ from codt.options.limits import seconds_allowed
 from codt.problem.metrics import ByClass, Metric, exactly
 from codt.problem.problem import Importance, Problem, prepare_problem
 from codt.problem.sums import sums_by_group
+from codt.search.prices import Prices
 from codt.search.proof import Status, relative_gap
 from codt.search.search import Bounds, Search
 from codt.table.reading import read_table
@@ -116,6 +118,7 @@ class MetricSearch:
         *,
         time_limit: float | None = None,
         complexity_cost: float = 0.0,
+        feature_cost: ArrayLike | Mapping[str, float] | None = None,
         min_loss_decrease: float = 0.0,
         categorical_features: Any = "from_dtype",
         **options: Any,
@@ -126,10 +129,10 @@ class MetricSearch:
         self.problem: Problem = prepare_problem("classification", table.samples, y, importance, kinds=table.kinds)
         self._metric = metric
         self._data = (X, y)
-        self._options = {**options, "complexity_cost": complexity_cost, "categorical_features": categorical_features}
-        self._options["sample_weight"] = sample_weight
+        self._options = {**options, "complexity_cost": complexity_cost, "feature_cost": feature_cost}
+        self._options |= {"categorical_features": categorical_features, "sample_weight": sample_weight}
         self._decrease = as_float(min_loss_decrease)
-        self.penalty = as_float(complexity_cost)
+        self.prices = Prices.of_options(complexity_cost, feature_cost, self.problem, _get_feature_names(X))
         self._totals = self.problem.totals
         parts = 0.0 if self.problem.weights is None else self.problem.weights * PARTS
         self._whole_weights = bool(np.array_equal(parts, np.rint(parts)))
@@ -225,7 +228,7 @@ class MetricSearch:
         arrays |= {"value": values, "label": labels, "loss": [float(loss) for loss in losses]}
         arrays |= {"feature_names": tree.feature_names, "class_names": tree.class_names, "kinds": tree.kinds}
         judged = Tree(tree.task, **arrays, objective=problem.objective)
-        return Candidate(judged, value, 1 - value + Fraction(self.penalty) * judged.n_splits)
+        return Candidate(judged, value, 1 - value + self.prices.exactly(judged))
 
     def run(
         self,
@@ -335,7 +338,7 @@ class MetricSearch:
     @property
     def bounds(self) -> Bounds:
         """The proven lower bound and the incumbent's objective, one less the metric and penalties included."""
-        upper = self.incumbent.total_loss + self.penalty * self.incumbent.n_splits
+        upper = self.incumbent.total_loss + self.prices.of_tree(self.incumbent)
         if self.complete:
             return Bounds(upper, upper)
         lower = float(self._lower)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -31,6 +31,7 @@ from codt.problem.objectives import PARAMETERS, check_parameters
 from codt.problem.problem import ClassWeight, Importance, Problem, prepare_problem
 from codt.search.columns import Columns
 from codt.search.initial_tree import prune_empty_splits, with_kinds
+from codt.search.prices import Prices, effective_prices
 from codt.search.proof import Status, relative_gap
 from codt.search.translation import in_columns, in_features
 from codt.strategy.strategy import Strategy, resolve_strategy
@@ -104,6 +105,8 @@ class Search:
         The names of the features, if ``X`` is a data frame with names; :attr:`incumbent` shows them.
     penalty : float
         The absolute penalty for every branching node.
+    prices : Prices
+        The penalty, and the absolute costs of the features.
 
     Examples
     --------
@@ -131,6 +134,7 @@ class Search:
         classes: NDArray[Any] | None = None,
         max_depth: int = 3,
         complexity_cost: float = 0.0,
+        feature_cost: ArrayLike | Mapping[str, float] | None = None,
         max_leaf_nodes: int | None = None,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
@@ -170,14 +174,17 @@ class Search:
         subsets = categorical_splits == "subset"
         self.columns = Columns(self.problem.samples, table.kinds, subsets=subsets, names=self.feature_names)
         self.classes = self.problem.classes
-        self.penalty = absolute_penalty(complexity_cost, self.problem)
+        self.prices = Prices.of_options(complexity_cost, feature_cost, self.problem, self.feature_names)
+        self.penalty = self.prices.penalty
+        prices = effective_prices(self.prices, self.problem)
         limits = self.problem.leaf_limits(min_samples_leaf, min_weight_fraction_leaf)
         computed = {
             "task": task,
             "n_classes": len(self.classes),
             "objective": self.problem.objective.core[self.problem.form],
             "objective_parameters": list(self.problem.objective.parameters.values()),
-            "penalty": effective_penalty(self.penalty, self.problem),
+            "penalty": prices.penalty,
+            "feature_costs": self.columns.by_column(prices.costs),
             "min_leaf_samples": limits.samples,
             "min_leaf_weight": limits.weight,
             "min_loss_decrease": effective_decrease(min_loss_decrease, self.problem),
@@ -467,36 +474,3 @@ def effective_decrease(min_loss_decrease: float, problem: Problem) -> float:
     if not np.isfinite(decrease):
         raise ValueError(f"min_loss_decrease={shown(min_loss_decrease)}: expected a finite number of at least 0.")
     return min(decrease, 2 * problem.best_leaf_loss) if decrease > 0 else 0.0
-
-
-def effective_penalty(penalty: float, problem: Problem) -> float:
-    """Return the penalty, capped: whatever exceeds the most that a split can save means a single leaf.
-
-    Examples
-    --------
-    >>> problem = prepare_problem("classification", np.zeros((200, 1)), np.arange(200) % 2)
-    >>> effective_penalty(2.0, problem), effective_penalty(1e300, problem)
-    (2.0, 200.0)
-    """
-    return min(penalty, 2 * problem.best_leaf_loss) if penalty > 0 else 0.0
-
-
-def absolute_penalty(complexity_cost: float, problem: Problem) -> float:
-    """Return the penalty for every split.
-
-    Examples
-    --------
-    >>> problem = prepare_problem("classification", np.zeros((200, 1)), np.arange(200) % 2)
-    >>> absolute_penalty(0.01, problem)
-    2.0
-    """
-    if complexity_cost == 0:  # computing the scale takes a while
-        return 0.0
-    scale = problem.scale
-    penalty = as_float(complexity_cost) * scale
-    if not np.isfinite(penalty):
-        raise ValueError(
-            f"complexity_cost={shown(complexity_cost)} overflows when multiplied by {scale:g};"
-            " expected a fraction, usually below 1."
-        )
-    return penalty

@@ -9,7 +9,8 @@ F_d(p) = min over s of l_d(s) + p s: a minimum of lines, so concave, piecewise l
   s <= d, since a tree with s splits is no deeper than s. Misclassified samples are whole numbers, so that these bounds
   can be rounded up.
 
-Limits on leaves restrict the trees in the same way at every penalty, so all of this holds with them. The least decrease
+Limits on leaves restrict the trees in the same way at every penalty, so all of this holds with them. Costs of features
+are the same at every penalty; where there are any, "loss" above means the loss and these costs. The least decrease
 (``min_loss_decrease``) is measured with the penalties: at higher penalties it allows fewer trees, so that F_d is not
 concave, and it is refused.
 
@@ -30,6 +31,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
+from sklearn.utils.validation import _get_feature_names
 
 from codt import _core
 from codt.estimators.base import BaseOptimalTree
@@ -38,8 +40,8 @@ from codt.input_checks.numbers import as_float, shown
 from codt.options.options import MAX_DEPTH
 from codt.problem.metrics import METRICS
 from codt.problem.problem import prepare_problem
+from codt.search.prices import Prices, absolute_penalty
 from codt.search.proof import KnownBound
-from codt.search.search import absolute_penalty
 from codt.table.reading import read_table
 from codt.tree.tree import Tree
 from codt.tuning.supervision import Supervisor
@@ -178,11 +180,14 @@ class PathSolver:
         table = read_table(X, estimator.categorical_features)
         self.samples = table.samples
         self._problem = prepare_problem(estimator._task, self.samples, targets, importance, kinds=table.kinds)
-        leaf = leaf_outcome(self._problem, "interrupted", 0.0).tree
+        leaf = leaf_outcome(self._problem, "interrupted", Prices()).tree
+        #: What features cost is the same at every complexity cost, so it counts like the loss.
+        self._costs = Prices.of_options(0.0, estimator.feature_cost, self._problem, _get_feature_names(X))
+        self._whole = self._problem.objective.whole and self._costs.whole
         self._leaf_loss = leaf.total_loss
         n_samples = len(self._problem.samples)
         most_leaves = n_samples if estimator.max_leaf_nodes is None else min(n_samples, int(estimator.max_leaf_nodes))
-        self._bounds = SizeBounds(most_leaves, leaf.total_loss, whole_numbers=self._problem.objective.whole)
+        self._bounds = SizeBounds(most_leaves, leaf.total_loss, whole_numbers=self._whole)
         # The best tree found, by depth and number of splits.
         self._pool: dict[tuple[int, int], tuple[float, Tree]] = {(0, 0): (leaf.total_loss, leaf)}
         self._solved: dict[tuple[int, float], PathPoint] = {}
@@ -224,7 +229,7 @@ class PathSolver:
         penalty = absolute_penalty(cost, self._problem)
         bound = self._known_bound(depth, penalty)
         start = self._best_known(depth, penalty)
-        known = _core.reaches_bound(start.total_loss + penalty * start.n_splits, *bound)
+        known = _core.reaches_bound(self._worth(start) + penalty * start.n_splits, *bound)
         model = clone(self._estimator).set_params(max_depth=depth, complexity_cost=cost, warm_start=False)
         # Trees of other costs break the ties. Among several optimal trees the known one has the fewest splits; a greedy
         # one must not take its place.
@@ -259,7 +264,7 @@ class PathSolver:
             self.n_searches += 1
             return model
         penalty = absolute_penalty(cost, self._problem)
-        exact = self._problem.objective.whole and penalty == math.floor(penalty)
+        exact = self._whole and penalty == math.floor(penalty)
         exact = exact and not model.gap_limit and model.ties != "smaller"
         known = self._known_bound(depth, penalty)
         self._take_proof(depth, self._run(model, left, known=known, ends_search=exact))
@@ -280,7 +285,7 @@ class PathSolver:
     def _take_proof(self, depth: int, outcome: Outcome) -> None:
         """Keep what a search has proven; a bound used at other penalties must leave room for the search's tolerance."""
         self._tolerance = max(self._tolerance, outcome.tolerance)
-        self._bounds.add(depth, outcome.penalty, max(0.0, outcome.lower_bound - outcome.tolerance))
+        self._bounds.add(depth, outcome.prices.penalty, max(0.0, outcome.lower_bound - outcome.tolerance))
 
     def costs_that_matter(self, depth: int) -> list[float]:
         """Return one complexity cost for every tree that is optimal at some cost.
@@ -319,12 +324,16 @@ class PathSolver:
 
     def _best_known(self, depth: int, penalty: float) -> Tree:
         fitting = [tree for (tree_depth, _), (_, tree) in self._pool.items() if tree_depth <= depth]
-        return min(fitting, key=lambda tree: (tree.total_loss + penalty * tree.n_splits, tree.n_splits))
+        return min(fitting, key=lambda tree: (self._worth(tree) + penalty * tree.n_splits, tree.n_splits))
 
     def _add_to_pool(self, tree: Tree) -> None:
         key = (tree.depth, tree.n_splits)
-        if tree.total_loss < self._pool.get(key, (math.inf,))[0] - TOLERANCE * self._leaf_loss:
-            self._pool[key] = (tree.total_loss, tree)
+        if (worth := self._worth(tree)) < self._pool.get(key, (math.inf,))[0] - TOLERANCE * self._leaf_loss:
+            self._pool[key] = (worth, tree)
+
+    def _worth(self, tree: Tree) -> float:
+        """Return the objective of a tree without penalties: its loss, and what its features cost."""
+        return tree.total_loss + self._costs.of_tree(tree)
 
 
 class SizeBounds:

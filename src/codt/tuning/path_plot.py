@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from codt.search.prices import Prices
 from codt.tuning.cross_validation import BaseOptimalTreeCV
 from codt.tuning.path import PathPoint
 
@@ -107,13 +108,18 @@ def _steps(points: Sequence[PathPoint]) -> tuple[list[float], list[PathPoint]]:
         turn = high.complexity_cost
         if high.n_leaves < low.n_leaves:
             unit = high.estimator.penalty_ / high.complexity_cost
-            turn = (high.loss - low.loss) / (low.n_leaves - high.n_leaves) / unit
+            turn = (_worth(high) - _worth(low)) / (low.n_leaves - high.n_leaves) / unit
             # Between costs that are far apart other trees may be optimal; the step stays between the two costs in any
             # case.
             turn = min(max(turn, low.complexity_cost), high.complexity_cost)
         costs += [turn, turn, high.complexity_cost]
         sources += [low, high, high]
     return costs, sources
+
+
+def _worth(point: PathPoint) -> float:
+    """Return the loss, and what the features cost."""
+    return point.loss + Prices(0.0, point.estimator.feature_costs_).of_tree(point.estimator.tree_)
 
 
 def _new_figure(panels: int) -> Figure:

@@ -19,6 +19,7 @@ from codt.loading.scikit_learn import from_sklearn
 from codt.problem.objectives import Leaf
 from codt.problem.problem import LeafLimits, Problem, prepare_problem
 from codt.problem.sums import exact_sum
+from codt.search.prices import Prices
 from codt.search.proof import distance_in_words, relative_gap
 from codt.table.kinds import Kind, is_set, kind_of
 from codt.tree.holder import find_tree
@@ -127,7 +128,7 @@ def verify(
     leaves, depth = route(tree, problem.samples)
     loss = math.fsum(problem.leaf(np.flatnonzero(leaves == leaf)).loss for leaf in np.unique(leaves))
     n_splits = int((tree.feature != LEAF).sum())
-    objective = loss + model.penalty_ * n_splits
+    objective = loss + model._prices.of_tree(tree)
     slack = TOLERANCE * max(problem.best_leaf_loss, objective)
 
     problems: list[str] = []
@@ -148,7 +149,7 @@ def verify(
     limits = problem.leaf_limits(model.min_samples_leaf, model.min_weight_fraction_leaf)
     problems += _wrong_leaves(tree, problem, leaves, slack)
     problems += _broken_limits(model, problem, limits, leaves, depth)
-    problems += _idle_splits(tree, problem, leaves, model.penalty_, as_float(model.min_loss_decrease), slack)
+    problems += _idle_splits(tree, problem, leaves, model._prices, as_float(model.min_loss_decrease), slack)
     problems += _wrong_metric(tree, problem, leaves, loss, slack)
     optimum = None
     if enumerate_trees:
@@ -248,7 +249,7 @@ def _broken_limits(
 
 
 def _idle_splits(
-    tree: Tree, problem: Problem, leaves: NDArray[np.intp], penalty: float, decrease: float, slack: float
+    tree: Tree, problem: Problem, leaves: NDArray[np.intp], prices: Prices, decrease: float, slack: float
 ) -> list[str]:
     """Name the branching nodes whose subtrees do not lower the loss enough."""
     if not decrease:
@@ -261,7 +262,7 @@ def _idle_splits(
             return problem.leaf(rows).loss, rows
         below = [visit(int(child)) for child in (tree.left[node], tree.right[node])]
         rows = np.concatenate([held for _, held in below])
-        objective = penalty + sum(loss for loss, _ in below)
+        objective = prices.of(int(tree.feature[node])) + sum(loss for loss, _ in below)
         saved = problem.leaf(rows).loss - objective
         if saved < decrease - slack:
             idle.append(f"the split of node {node} saves {saved:g}, less than min_loss_decrease={decrease:g}")
@@ -312,8 +313,9 @@ def _sets(feature: int, present: Floats, *, subsets: bool) -> Iterator[Split]:
 def _enumerate(problem: Problem, limits: LeafLimits, model: BaseOptimalTree, slack: float) -> float:
     """Return the optimal objective by trying every tree; repeated subproblems are solved once."""
     X = problem.samples
-    depth, penalty, decrease = int(model.max_depth), model.penalty_, as_float(model.min_loss_decrease)
-    rounding = 0.0 if problem.objective.whole and not penalty else slack
+    depth, prices, decrease = int(model.max_depth), model._prices, as_float(model.min_loss_decrease)
+    exact = problem.objective.whole and not prices.penalty and prices.costs is None
+    rounding = 0.0 if exact else slack
     tests: dict[str, Any] = {"kinds": problem.kinds, "subsets": model.categorical_splits == "subset"}
     n_splits = sum(1 for _ in possible_tests(X, np.ones(len(X), dtype=bool), **tests))
     if n_splits**depth > MOST_SPLITS:
@@ -339,7 +341,7 @@ def _enumerate(problem: Problem, limits: LeafLimits, model: BaseOptimalTree, sla
                     # Where the leaves suffice for the full depth, one way to share them out is enough.
                     shares = range(1, n_leaves) if n_leaves < 2**budget else [n_leaves // 2]
                     for share in shares:
-                        split = penalty + best(rows & left, budget - 1, share)
+                        split = prices.of(test.feature) + best(rows & left, budget - 1, share)
                         split += best(rows & ~left, budget - 1, n_leaves - share)
                         if leaf - split >= decrease - rounding:
                             objective = min(objective, split)
