@@ -53,6 +53,21 @@ def candidates(case: Case) -> Iterator[Case]:
         yield replace(case, run=run)
     for data in _simpler_data(case.data):
         yield replace(case, data=data)
+    costs = case.run.options.get("feature_cost")
+    if isinstance(costs, list):
+        yield from _simpler_costs(case, costs)
+
+
+def _simpler_costs(case: Case, costs: list[float]) -> Iterator[Case]:
+    """Yield cases in which a feature costs nothing, or is gone."""
+    for j, cost in enumerate(costs):
+        rest = [costs[:j], costs[j + 1 :]]
+        if cost:
+            options = {**case.run.options, "feature_cost": [*rest[0], 0.0, *rest[1]]}
+            yield replace(case, run=replace(case.run, options=options))
+        if 1 < len(costs) == len(case.data.X[0]):
+            options = {**case.run.options, "feature_cost": rest[0] + rest[1]}
+            yield Case(without_feature(case.data, j), replace(case.run, options=options))
 
 
 def _simpler_runs(run: Run) -> Iterator[Run]:

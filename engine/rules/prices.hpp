@@ -6,7 +6,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -40,11 +39,6 @@ class Prices {
         changed.least_ = change(least_);
         changed.most_ = change(most_);
         return changed;
-    }
-
-    template <class Condition>
-    bool all(const Condition& holds) const {
-        return holds(least_) && std::all_of(by_feature_.begin(), by_feature_.end(), holds);
     }
 
  private:

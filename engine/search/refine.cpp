@@ -28,16 +28,22 @@ constexpr double least_objective = 1e-303;
 
 // Bounds closer than this count as equal: it exceeds the rounding error of a node's loss.
 double rounding_of_losses(const Objective& objective, std::uint32_t samples, double root_loss,
-                          const Prices& prices) {
+                          bool whole_prices) {
     constexpr double eps = std::numeric_limits<double>::epsilon();
     if (objective.integral()) {
         // Losses are exact. Sums of them and of penalties are exact as well, if the penalties are whole
         // numbers.
-        const bool whole = prices.all([](double price) { return price == std::floor(price); });
-        return whole ? 0.0 : 16 * eps * root_loss;
+        return whole_prices ? 0.0 : 16 * eps * root_loss;
     }
     // Every term of a sum may be rounded, and equal terms are all rounded in the same direction.
     return std::max(std::max(1e-14, eps * samples) * root_loss, objective.rounding());
+}
+
+// Whether penalty and costs are whole numbers of a unit, so that nothing is rounded when they are added.
+bool whole_prices(const SearchOptions& options, double unit) {
+    const auto whole = [unit](double price) { return price / unit == std::floor(price / unit); };
+    return whole(options.penalty) &&
+           std::all_of(options.feature_costs.begin(), options.feature_costs.end(), whole);
 }
 
 }  // namespace
@@ -56,8 +62,8 @@ void Search::set_objective(std::shared_ptr<const Objective> objective) {
         settings_ = SearchSettings{};
         settings_.prices = options_.prices().with(
             [&](double price) { return std::min(price / objective_->unit(), beyond_all_losses); });
-        settings_.tolerance =
-            rounding_of_losses(*objective_, root_.subset.size(), root_.leaf_loss, settings_.prices);
+        settings_.tolerance = rounding_of_losses(*objective_, root_.subset.size(), root_.leaf_loss,
+                                                 whole_prices(options_, objective_->unit()));
         settings_.whole = objective_->integral() && settings_.tolerance == 0;
         if (options_.ties != Ties::any && !prices_wait()) {
             const double most_splits = root_.budget.most_leaves(root_.subset.size()) - 1;

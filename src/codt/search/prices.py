@@ -67,7 +67,8 @@ class Prices:
 
     def exactly(self, tree: Tree) -> Fraction:
         """Return what the splits of a tree cost together, without rounding."""
-        return sum((Fraction(self.of(feature)) for feature in tree.feature[tree.feature != LEAF]), Fraction(0))
+        costs = () if self.costs is None else self.costs[tree.feature[tree.feature != LEAF]].tolist()
+        return sum(map(Fraction, costs), Fraction(self.penalty) * tree.n_splits)
 
     def within(self, most: float) -> Prices:
         """Return prices of which none exceeds ``most``, which no split can save.
