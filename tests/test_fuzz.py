@@ -159,7 +159,7 @@ def test_oracles_know_weights_costs_and_repeated_rows() -> None:
     for depth, loss in ((0, 2), (1, 1), (2, 0)):
         for data in (once, often, costs):
             judge = Judge(data)
-            optimum = judge.optimum({"max_depth": depth}, 0.0)
+            optimum = judge.optimum({"max_depth": depth}, Prices(0.0))
             assert optimum is not None
             assert optimum.strict == optimum.lenient == loss
 
