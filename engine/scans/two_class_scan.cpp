@@ -125,7 +125,8 @@ struct TwoClassKernel : KernelDefaults {
     CODT_INLINE static void run(TwoClassKernel* kernel, const Stream<Block>* stream,
                                 const std::uint8_t* code) {
         TwoClassPass<Int, Bytes> pass;
-        pass.run(*stream, Samples<Bytes>{kernel->steps_, kernel->counts_, stream->ordered, code}, kernel->sides_);
+        pass.run(*stream, Samples<Bytes>{kernel->steps_, kernel->counts_, stream->ordered, code},
+                 kernel->sides_);
     }
 
  private:
