@@ -147,6 +147,18 @@ FAULTS = (
         "        if (below_weight_ > share && previous_[at(place_)] != none) step_down();\n",
     ),
     Fault(
+        "targets rounded without a margin",
+        "engine/scans/pinball_targets.cpp",
+        "    rounding = hair *",
+        "    rounding = 0 * hair *",
+    ),
+    Fault(
+        "a quantile that forgets a removed sample",
+        "engine/scans/pinball_walk.hpp",
+        "        if (r < at_) {\n            add_low(sample, -1);\n        } else if (r == at_) {",
+        "        if (r == at_) {",
+    ),
+    Fault(
         "a trace that is ahead of the proof",
         "engine/search/search.cpp",
         "priced_lower = std::min(root_.lower.allowed, root_.incumbent);",
