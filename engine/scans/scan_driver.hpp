@@ -51,11 +51,11 @@ struct BlockRange {
 // The order of one second feature.
 template <class Block>
 struct Stream {
-    std::uint32_t feature;
     const std::uint32_t* ordered;    // ids in sorted order
     const std::uint32_t* group_end;  // where its groups of equal values end
     const Block* blocks;
     std::uint32_t block_count;
+    std::uint32_t feature;
     const Block*
         missing;  // the samples behind the last block miss the value, and may come first as well; or null
     std::size_t cell;  // where its part of a table with one place per sample and feature begins
@@ -108,8 +108,8 @@ class ScanDriver {
         for_each_stream(subset, feature_rank, [&](std::uint32_t f) {
             if (!has_stream(f)) return;
             const std::uint32_t count = blocks_.count(f), missing = takes_two_orders(f) ? 1 : 0;
-            streams_.push_back({f, subset.order(f).data(), subset.group_end(f).data(), blocks_.of(f),
-                                count - missing, missing ? blocks_.of(f) + count - 1 : nullptr, cell(f)});
+            streams_.push_back({subset.order(f).data(), subset.group_end(f).data(), blocks_.of(f),
+                                count - missing, f, missing ? blocks_.of(f) + count - 1 : nullptr, cell(f)});
         });
         return true;
     }
