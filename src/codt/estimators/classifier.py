@@ -87,6 +87,8 @@ class OptimalTreeClassifier(ClassifierMixin, FittedClasses, BaseOptimalTree):
     penalty_ : float
         The absolute penalty for a branching node: ``complexity_cost`` times the number of samples (with weights,
         their total weight; with costs, the sum of every sample's largest cost).
+    feature_costs_ : ndarray or None
+        The absolute costs of the features, on the same scale; None if no feature costs anything.
     classes_ : ndarray
         The labels, sorted.
     {proof}

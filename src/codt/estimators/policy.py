@@ -104,6 +104,8 @@ class OptimalPolicyTree(FittedPolicy, BaseOptimalTree):
         chosen, weighted if they have weights.
     penalty_ : float
         The absolute penalty for a branching node: ``complexity_cost`` times the regret of the worst actions.
+    feature_costs_ : ndarray or None
+        The absolute costs of the features, on the same scale; None if no feature costs anything.
     classes_ : ndarray
         The actions, in the order of the columns of the rewards.
     {proof}

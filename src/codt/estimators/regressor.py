@@ -41,6 +41,8 @@ class OptimalTreeRegressor(RegressorMixin, FittedNumbers, BaseOptimalTree):
     penalty_ : float
         The absolute penalty for a branching node: ``complexity_cost`` times the sum of errors of the best constant
         prediction.
+    feature_costs_ : ndarray or None
+        The absolute costs of the features, on the same scale; None if no feature costs anything.
     {proof}
 
     Notes

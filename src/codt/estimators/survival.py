@@ -115,6 +115,8 @@ class OptimalSurvivalTree(FittedSurvival, BaseOptimalTree):
         The deviance of the training samples, weighted if they have weights.
     penalty_ : float
         The absolute penalty for a branching node: ``complexity_cost`` times the deviance without a split.
+    feature_costs_ : ndarray or None
+        The absolute costs of the features, on the same scale; None if no feature costs anything.
     unique_times_ : ndarray
         The times of all events and censorings, ascending, each once.
     baseline_ : Curve
