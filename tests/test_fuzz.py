@@ -159,7 +159,7 @@ def test_oracles_know_weights_costs_and_repeated_rows() -> None:
     for depth, loss in ((0, 2), (1, 1), (2, 0)):
         for data in (once, often, costs):
             judge = Judge(data)
-            optimum = judge.optimum({"max_depth": depth}, Prices(0.0))
+            optimum = judge.optimum({"max_depth": depth}, Prices())
             assert optimum is not None
             assert optimum.strict == optimum.lenient == loss
 
@@ -365,7 +365,7 @@ def test_findings_of_a_run_are_shrunk_and_counted(monkeypatch: pytest.MonkeyPatc
     assert set(planted[0].case.run.options) == {"max_depth"}
 
 
-def _no_depth_two(judge: Judge, options: dict[str, Any], penalty: float) -> None:
+def _no_depth_two(judge: Judge, options: dict[str, Any], prices: Prices) -> None:
     if options.get("max_depth") == 2:
         raise Failure("planted", "depth two")
 
