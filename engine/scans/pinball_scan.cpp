@@ -118,8 +118,7 @@ class PinballKernel : public KernelDefaults {
     void set_limit(std::size_t s, std::size_t lane) {
         const Side& side = sides_[s][lane];
         const double limit = std::min(0x1p100, (side.best + side.blur) * (1 + 0x1p-20));
-        limit_[s][lane] =
-            side.best > 0 ? static_cast<float>(limit) : -std::numeric_limits<float>::infinity();
+        limit_[s][lane] = side.best > 0 ? static_cast<float>(limit) : -std::numeric_limits<float>::infinity();
     }
 
     void offer(std::size_t s, std::size_t lane, double loss) {
