@@ -201,7 +201,8 @@ class ClassSharesObjective final : public CostTupleObjective<ClassShares<Impurit
                 Impurity::brackets, cost().labels,
                 [](double n, double ones) { return impurity_of_two<Impurity>(ones, n - ones); }, path);
         auto tuples = std::make_shared<std::vector<double>>(2 * original_.size());
-        for (std::uint32_t row = 0; row < original_.size(); ++row) cost().add(row, tuples->data() + 2 * row);
+        for (std::uint32_t row = 0; row < original_.size(); ++row)
+            cost().add(row, tuples->data() + std::size_t{2} * row);
         return make_two_sums_brackets(
             {Impurity::brackets, cost().weights.high, of_class_1_, true, 2, *tuples, loss, tuples}, path);
     }

@@ -51,6 +51,7 @@ class PinballKernel : public KernelDefaults {
         }
     }
 
+    // NOLINTNEXTLINE(bugprone-derived-method-shadowing-base-method): what the defaults are there for
     std::uint8_t code(std::uint32_t id, std::size_t bucket) {
         return code_[targets_.rank[id]] = static_cast<std::uint8_t>(bucket);
     }

@@ -328,7 +328,7 @@ struct ShareKernel : KernelDefaults {
 
 std::unique_ptr<BracketScanner> make_share_brackets(ShareLoss family, std::span<const std::uint16_t> labels,
                                                     std::uint32_t classes,
-                                                    std::function<double(const double*)> loss,
+                                                    const std::function<double(const double*)>& loss,
                                                     KernelPath path) {
     if (family == ShareLoss::entropy)
         return std::make_unique<LaneBracketScanner<ShareKernel<EntropyTerms>>>(path, labels, classes, loss);

@@ -17,7 +17,7 @@ enum class ShareLoss { entropy, gini };
 // that of a leaf with so many samples of each class.
 std::unique_ptr<BracketScanner> make_share_brackets(ShareLoss family, std::span<const std::uint16_t> labels,
                                                     std::uint32_t classes,
-                                                    std::function<double(const double*)> loss,
+                                                    const std::function<double(const double*)>& loss,
                                                     KernelPath path);
 
 }  // namespace codt

@@ -246,7 +246,7 @@ struct RealSums : KernelDefaults {
 
 }  // namespace
 
-std::unique_ptr<BracketScanner> make_two_sums_brackets(TwoSums sums, KernelPath path) {
+std::unique_ptr<BracketScanner> make_two_sums_brackets(const TwoSums& sums, KernelPath path) {
     switch (sums.family) {
         case TwoSumsLoss::entropy:
             return std::make_unique<LaneBracketScanner<RealSums<EntropyOfTwo>>>(path, sums);
@@ -265,7 +265,7 @@ std::unique_ptr<BracketScanner> make_two_sums_brackets(TwoSums sums, KernelPath 
 
 std::unique_ptr<BracketScanner> make_two_class_brackets(TwoSumsLoss family,
                                                         std::span<const std::uint16_t> labels,
-                                                        std::function<double(double, double)> loss,
+                                                        const std::function<double(double, double)>& loss,
                                                         KernelPath path) {
     if (family == TwoSumsLoss::entropy)
         return std::make_unique<LaneBracketScanner<TwoClassShares<EntropyOfTwo>>>(path, labels, loss);

@@ -28,12 +28,12 @@ struct TwoSums {
     std::shared_ptr<const std::vector<double>> kept = nullptr;  // what the spans may refer to
     double exponent = 0;                                        // a, of tweedie
 };
-std::unique_ptr<BracketScanner> make_two_sums_brackets(TwoSums sums, KernelPath path);
+std::unique_ptr<BracketScanner> make_two_sums_brackets(const TwoSums& sums, KernelPath path);
 
 // Two classes without weights: `labels` holds 0 or 1 per row. Losses are those of `loss`.
 std::unique_ptr<BracketScanner> make_two_class_brackets(TwoSumsLoss family,
                                                         std::span<const std::uint16_t> labels,
-                                                        std::function<double(double, double)> loss,
+                                                        const std::function<double(double, double)>& loss,
                                                         KernelPath path);
 
 }  // namespace codt

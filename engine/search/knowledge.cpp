@@ -50,8 +50,9 @@ void check_rules(const Solution& solution, const FlatTree& tree, const Dataset& 
     for (std::size_t i = objectives.size(); i-- > 0;) {
         const double leaf = tree.loss[i] / unit;
         objectives[i] = leaf;
-        if (!tree.split[i]) continue;
-        objectives[i] = settings.prices.of(tree.split[i]->feature) +
+        const std::optional<Split>& split = tree.split[i];
+        if (!split) continue;
+        objectives[i] = settings.prices.of(split->feature) +
                         objectives[static_cast<std::size_t>(tree.left[i])] +
                         objectives[static_cast<std::size_t>(tree.right[i])];
         if (!settings.allows(leaf, objectives[i]))
