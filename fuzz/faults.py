@@ -279,21 +279,15 @@ FAULTS = (
         "return end;",
     ),
     Fault(
-        "a corner of a block that is left out",
+        "a side of a block that is never walked",
         "engine/scans/two_sums_pass.hpp",
-        "Side::larger(side.value(family, i, up), side.value(family, i, down))",
-        "side.value(family, i, up)",
+        "const bool walk_right = is_better(right, in, false);",
+        "const bool walk_right = false;",
     ),
     Fault(
-        "a curvature that is too small",
-        "engine/scans/two_sums_pass.hpp",
-        "size * size * (first * at.rest_k + second * at.k)",
-        "size * size * Number(0.5) * (first * at.rest_k + second * at.k)",
-    ),
-    Fault(
-        "what a class adds within a block, forgotten",
+        "a first block that is never walked",
         "engine/scans/share_scan.cpp",
-        "room[1].r[i] -= terms.rise(i, on_right, start[1], end[1]);",
-        "room[1].r[i] -= Register{};",
+        "if (block.several && is_doubtful(",
+        "if (block.several && begin > 0 && is_doubtful(",
     ),
 )
