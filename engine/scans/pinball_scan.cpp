@@ -1,16 +1,21 @@
-// Lanes over thresholds for pinball losses. Most thresholds only have to be ruled out, for which a bracket on
-// the value suffices: targets are rounded to whole units (pinball_targets.hpp), of which the scan finds the
-// least loss, and the rounding is added and subtracted. It takes two steps:
+// Lanes over thresholds for pinball losses. Targets are rounded to whole units (pinball_targets.hpp), of
+// which the scan finds the least loss:
 //
 //   - pinball_bounds.hpp bounds the losses of the parts before and behind the end of every block, for all
 //     lanes at once. A part never loses less with more samples. So no boundary of a block loses less than the
 //     part before its first sample and the part behind its last one together;
 //   - where that does not rule out a side of a lane, pinball_walk.hpp finds the losses of all boundaries of
 //     the block.
+//
+// The least loss, less or more the rounding, brackets the value. For the value itself, the losses of all
+// candidates are computed with targets as they are: of the boundaries that are no worse than the best one but
+// for rounding. There are few, unless targets are very far apart; then a plain scan takes over.
 #include "scans/pinball_scan.hpp"
 
 #include <algorithm>
 #include <limits>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "common/buffer.hpp"
@@ -74,11 +79,26 @@ class PinballKernel : public KernelDefaults {
             pinball_blur * targets_.both() * targets_.farthest * cumulated.weight[pinball_buckets - 1];
         // What attains it may lose more with rounded targets.
         side.best = known * targets_.unit + targets_.rounding;
+        side.known = known;
+        side.candidates.clear();
+        side.is_sure = true;
         set_limit(s, lane);
     }
     void pad(std::size_t lane) {
         set_left(lane, all_.cumulated());
         for (auto& side : limit_) side[lane] = -std::numeric_limits<float>::infinity();
+    }
+
+    // Whether `value` is exact.
+    bool is_sure(std::size_t s, std::size_t lane) const { return sides_[s][lane].is_sure; }
+
+    double value(std::size_t s, std::size_t lane, double lambda) const {
+        const Side& side = sides_[s][lane];
+        double best = side.known;
+        for (const Candidate& candidate : side.candidates)
+            best = std::min(best, exact_loss(s, lane, candidate.cell, candidate.boundary));
+        const double leaf = (side.whole - targets_.rounding) / targets_.unit;
+        return best + lambda <= leaf ? best + lambda : std::min(best + lambda, exact_loss(s, lane, 0, 0));
     }
 
     void bracket(std::size_t s, std::size_t lane, double lambda, double& lower, double& upper) const {
@@ -97,11 +117,21 @@ class PinballKernel : public KernelDefaults {
     }
 
  private:
+    // The first samples of a feature, up to a boundary.
+    struct Candidate {
+        double loss;  // in units
+        std::size_t cell;
+        std::uint32_t boundary;
+    };
     struct Side {
         double best, whole;  // the least loss so far and that of a leaf, in units
+        double known;        // as it was given
         double blur;         // what bounds may be off
         Bits bits;           // its samples
+        std::vector<Candidate> candidates;
+        bool is_sure;  // whether these are all
     };
+    static constexpr std::size_t most_candidates = 8;
 
     // This many blocks are bounded before any of them is walked: their ends give good losses.
     static constexpr std::uint32_t ahead = 64;
@@ -114,20 +144,17 @@ class PinballKernel : public KernelDefaults {
         }
     }
 
-    // Boundaries whose bounds reach it are no better.
+    // Boundaries whose bounds reach it are no candidates.
     void set_limit(std::size_t s, std::size_t lane) {
         const Side& side = sides_[s][lane];
-        const double limit = std::min(0x1p100, (side.best + side.blur) * (1 + 0x1p-20));
-        limit_[s][lane] =
-            side.best > 0 ? static_cast<float>(limit) : -std::numeric_limits<float>::infinity();
+        const double slack = side.blur + 2 * targets_.rounding;
+        const double limit = std::min(0x1p100, (side.best + slack) * (1 + 0x1p-20));
+        limit_[s][lane] = side.best > 0 || targets_.rounding > 0 ? static_cast<float>(limit)
+                                                                 : -std::numeric_limits<float>::infinity();
     }
 
-    void offer(std::size_t s, std::size_t lane, double loss) {
-        if (loss >= sides_[s][lane].best) return;
-        sides_[s][lane].best = loss;
-        set_limit(s, lane);
-    }
-
+    void offer(std::size_t s, std::size_t lane, const Candidate& found);
+    double exact_loss(std::size_t s, std::size_t lane, std::size_t cell, std::uint32_t boundary) const;
     double loss(std::size_t s, std::size_t lane, const std::uint32_t* place, std::uint32_t k,
                 const Boundary& at) const;
     void begin(const Boundary& nothing_before);
@@ -152,6 +179,43 @@ class PinballKernel : public KernelDefaults {
     Boundary ends_[ahead + 1];
     bool is_begun_ = false;
 };
+
+void PinballKernel::offer(std::size_t s, std::size_t lane, const Candidate& found) {
+    Side& side = sides_[s][lane];
+    const auto is_no_candidate = [&](const Candidate& candidate) {
+        return candidate.loss > side.best + 2 * targets_.rounding;
+    };
+    if (found.loss < side.best) {
+        // So are those that there was no room for, if the best of all is none any more.
+        side.is_sure |= side.best > found.loss + 2 * targets_.rounding;
+        side.best = found.loss;
+        set_limit(s, lane);
+        std::erase_if(side.candidates, is_no_candidate);
+    } else if (targets_.rounding == 0 || is_no_candidate(found)) {
+        return;
+    }
+    if (side.candidates.size() < most_candidates)
+        side.candidates.push_back(found);
+    else
+        side.is_sure = false;
+}
+
+// The loss of a side that is split at a boundary of a feature, with targets as they are.
+double PinballKernel::exact_loss(std::size_t s, std::size_t lane, std::size_t cell,
+                                 std::uint32_t boundary) const {
+    const std::uint32_t* const place = place_.data() + cell;
+    std::vector<std::uint32_t> parts[2];
+    for (auto& part : parts) part.resize(targets_.size() + 1);  // one spare, for what is in neither part
+    std::size_t sizes[2] = {0, 0};
+    for (std::uint32_t r = 0; r < targets_.size(); ++r) {
+        const bool is_here = (code_[r] <= lane) == (s == 0), is_before = place[r] < boundary;
+        parts[0][sizes[0]] = parts[1][sizes[1]] = r;
+        sizes[0] += is_here && is_before;
+        sizes[1] += is_here && !is_before;
+    }
+    return targets_.loss(std::span(parts[0]).first(sizes[0])) +
+           targets_.loss(std::span(parts[1]).first(sizes[1]));
+}
 
 // The loss of a side that is split behind the first k samples of a feature; `place` are theirs in its order.
 double PinballKernel::loss(std::size_t s, std::size_t lane, const std::uint32_t* place, std::uint32_t k,
@@ -198,7 +262,7 @@ void PinballKernel::look(std::size_t s, std::size_t lane, const Stream<Block>& s
                          const Boundary& at) {
     if (k == targets_.size()) return;
     if (at.loss[2 * s][lane] + at.loss[2 * s + 1][lane] < limit_[s][lane])
-        offer(s, lane, loss(s, lane, place_.data() + stream.cell, k, at));
+        offer(s, lane, {loss(s, lane, place_.data() + stream.cell, k, at), stream.cell, k});
 }
 
 // Evaluates the boundaries of a block: ends[0] is where it begins, ends[1] where it ends.
@@ -241,7 +305,7 @@ void PinballKernel::walk(std::size_t s, std::size_t lane, const Stream<Block>& s
         sum_before += targets_.whole[r].sum;
         if (boundary == steps[++done].boundary) continue;
         const double lowest = before.lowest();
-        offer(s, lane, above * sum - both * (lowest + behind.lowest()));
+        offer(s, lane, {above * sum - both * (lowest + behind.lowest()), stream.cell, boundary});
         // No boundary from here on loses less than this.
         if (above * sum_before - both * lowest + ends[1].loss[2 * s + 1][lane] >= limit_[s][lane]) break;
     }
@@ -324,7 +388,49 @@ CODT_INLINE void PinballKernel::scan(const Stream<Block>& stream) {
     }
 }
 
+class PinballScanner final : public Scanner {
+ public:
+    PinballScanner(const PinballSamples& samples, std::unique_ptr<SingleScanner> plain, KernelPath path)
+        : driver_(path, samples), plain_(std::move(plain)) {}
+
+    std::uint32_t lanes() const override { return PinballKernel::lanes; }
+
+    void prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) override {
+        subset_ = &subset;
+        is_usable_ = driver_.prepare(subset, feature_rank);
+        is_plain_prepared_ = false;
+    }
+
+    bool scan(std::uint32_t f, std::span<const std::uint32_t> thresholds, double lambda, double* left,
+              double* right, StopCondition& stop) override {
+        if (is_usable_ && !driver_.run(f, thresholds, lambda, {left, right}, stop)) return false;
+        for (std::size_t j = 0; j < thresholds.size(); ++j) {
+            const PinballKernel& kernel = driver_.kernel();
+            if (is_usable_ && kernel.is_sure(0, j) && kernel.is_sure(1, j)) {
+                left[j] = std::min(left[j], kernel.value(0, j, lambda));
+                right[j] = std::min(right[j], kernel.value(1, j, lambda));
+                continue;
+            }
+            if (!is_plain_prepared_) plain_->prepare(*subset_, {});
+            is_plain_prepared_ = true;
+            if (!plain_->scan(f, thresholds.subspan(j, 1), lambda, left + j, right + j, stop)) return false;
+        }
+        return true;
+    }
+
+ private:
+    ScanDriver<PinballKernel> driver_;
+    std::unique_ptr<SingleScanner> plain_;
+    const Subset* subset_ = nullptr;
+    bool is_usable_ = false, is_plain_prepared_ = false;
+};
+
 }  // namespace
+
+std::unique_ptr<Scanner> make_pinball_scanner(const PinballSamples& samples,
+                                              std::unique_ptr<SingleScanner> plain, KernelPath path) {
+    return std::make_unique<PinballScanner>(samples, std::move(plain), path);
+}
 
 std::unique_ptr<BracketScanner> make_pinball_brackets(const PinballSamples& samples, KernelPath path) {
     return std::make_unique<LaneBracketScanner<PinballKernel>>(path, samples);
