@@ -1,7 +1,7 @@
 """The scan of absolute errors and pinball losses for many thresholds at once, compared with the plain walk.
 
-The walk (kernel "scalar") takes one threshold at a time and every boundary of every feature; the test of the walk itself
-is the enumeration of all trees in test_absolute_error.py and test_quantile.py.
+The walk (kernel "scalar") takes one threshold at a time and every boundary of every feature; the walk itself is tested
+by the enumeration of all trees in test_absolute_error.py and test_quantile.py.
 """
 
 from __future__ import annotations
