@@ -1,4 +1,4 @@
-"""Bounds on absolute errors and pinball losses for many thresholds at once, compared with the plain walk.
+"""The scan of absolute errors and pinball losses for many thresholds at once, compared with the plain walk.
 
 The walk (kernel "scalar") takes one threshold at a time and every boundary of every feature; the walk itself is tested
 by the enumeration of all trees in test_absolute_error.py and test_quantile.py.
@@ -63,7 +63,7 @@ def random_objective(rng: np.random.Generator) -> dict[str, Any]:
 @pytest.mark.parametrize("kernel", VECTOR_KERNELS)
 @pytest.mark.parametrize("weighting", WEIGHTS)
 @pytest.mark.parametrize("kind", TARGETS)
-def test_the_values_of_the_walk_lie_between_the_bounds(kind: str, weighting: str, kernel: str) -> None:
+def test_values_are_those_of_the_walk_and_lie_between_the_bounds(kind: str, weighting: str, kernel: str) -> None:
     rng = np.random.default_rng(sum(map(ord, kind + weighting + kernel)))
     compared = 0
     for round_ in range(scaled(10)):
@@ -89,11 +89,13 @@ def test_the_values_of_the_walk_lie_between_the_bounds(kind: str, weighting: str
         # What is known may be the value itself, or a little more.
         excess = rng.choice([0.0, 1e-3, 0.1], expected.shape) * scale
         known = np.where(rng.random(expected.shape) < 0.5, expected + excess, np.inf)
+        rounding = 1e-13 * n * scale
+        value = scan_sides(X, y, known=known, kernel=kernel, bounds=False, **same)["value"]
+        assert np.allclose(value, expected, rtol=0, atol=rounding)
         found = scan_sides(X, y, known=known, kernel=kernel, bounds=True, **same)
         if "lower" not in found:
             assert weighting in ("real", "far apart")
             continue
-        rounding = 1e-13 * n * scale
         assert (found["lower"] <= expected + rounding).all()
         assert (found["upper"] >= expected - rounding).all()
         assert (found["upper"] <= known).all()

@@ -287,12 +287,16 @@ class PinballLoss final : public Objective {
         return std::make_unique<QuantileScanner>(data_, limits);
     }
 
+    std::unique_ptr<Scanner> make_lane_scanner(KernelPath path, const LeafLimits& limits) const override {
+        if (limits.any()) return make_scalar_scanner(limits);
+        return make_pinball_scanner(samples(), std::make_unique<QuantileScanner>(data_, limits), path);
+    }
     std::unique_ptr<BracketScanner> make_lane_brackets(KernelPath path) const override {
-        return make_pinball_brackets({data_.y, data_.weights, data_.error.above, data_.error.below}, path);
+        return make_pinball_brackets(samples(), path);
     }
 
-    // The places of ranks and the ranks at places.
-    std::size_t scan_bytes() const override { return 2 * sizeof(std::uint32_t); }
+    // The places of ranks and the ranks at places, for values and for brackets.
+    std::size_t scan_bytes() const override { return 4 * sizeof(std::uint32_t); }
 
     double reported_loss(std::span<const std::uint32_t> rows,
                          const std::vector<double>& value) const override {
@@ -322,6 +326,8 @@ class PinballLoss final : public Objective {
     static std::unique_ptr<Objective> make(WeightedTargets data, WeightedTargets original);
 
  private:
+    PinballSamples samples() const { return {data_.y, data_.weights, data_.error.above, data_.error.below}; }
+
     double loss(std::span<const std::uint32_t> rows) const {
         const double quantile = data_.quantile(rows);
         double sum = 0;

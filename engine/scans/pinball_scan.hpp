@@ -13,7 +13,9 @@ struct PinballSamples {
     double above, below;  // what a unit of distance costs where the target is above or below the prediction
 };
 
-// The spans must outlive the scanner.
+// The spans must outlive the scanners. `plain` scans what cannot be rounded.
+std::unique_ptr<Scanner> make_pinball_scanner(const PinballSamples& samples,
+                                              std::unique_ptr<SingleScanner> plain, KernelPath path);
 std::unique_ptr<BracketScanner> make_pinball_brackets(const PinballSamples& samples, KernelPath path);
 
 }  // namespace codt

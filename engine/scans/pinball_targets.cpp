@@ -102,4 +102,28 @@ void PinballTargets::round(double middle, double all) {
     rounding = hair * std::max(error.above, error.below) * (rounding + weights_moved * farthest);
 }
 
+double PinballTargets::loss(std::span<const std::uint32_t> ranks) const {
+    if (ranks.empty()) return 0;
+    std::size_t m = 0;  // the place of the quantile
+    if (equal_weights_) {
+        const auto share = static_cast<std::size_t>(quantile * static_cast<double>(ranks.size()));
+        m = std::min(ranks.size() - 1, share);
+    } else {
+        double all = 0, sum = 0;
+        for (const std::uint32_t r : ranks) all += weight_[r];
+        while (m + 1 < ranks.size() && (sum += weight_[ranks[m]]) < quantile * all) ++m;
+    }
+    const double prediction = y_[ranks[m]];
+    const auto distances = [&](std::size_t from, std::size_t to) {
+        double sums[4] = {};
+        std::size_t i = from;
+        for (; i + 4 <= to; i += 4)
+            for (std::size_t j = 0; j < 4; ++j)
+                sums[j] += weight_[ranks[i + j]] * (y_[ranks[i + j]] - prediction);
+        for (; i < to; ++i) sums[0] += weight_[ranks[i]] * (y_[ranks[i]] - prediction);
+        return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    };
+    return error.above * distances(m, ranks.size()) - error.below * distances(0, m);
+}
+
 }  // namespace codt

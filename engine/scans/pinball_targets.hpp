@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,9 @@ class PinballTargets {
 
     std::uint32_t size() const { return static_cast<std::uint32_t>(rank.size()); }
     double both() const { return error.above + error.below; }
+
+    // The loss of some samples with targets as they are, given their ranks in ascending order.
+    double loss(std::span<const std::uint32_t> ranks) const;
 
     struct Whole {
         std::int32_t weight, sum;  // the latter is the weighted target

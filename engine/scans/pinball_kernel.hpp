@@ -1,0 +1,261 @@
+// Lanes over thresholds for pinball losses. Targets are rounded to whole units (pinball_targets.hpp), of
+// which the scan finds the least loss:
+//
+//   - pinball_bounds.hpp bounds the losses of the parts before and behind the end of every block, for all
+//     lanes at once. A part never loses less with more samples. So no boundary of a block loses less than the
+//     part before its first sample and the part behind its last one together;
+//   - where that does not rule out a side of a lane, pinball_walk.hpp finds the losses of all boundaries of
+//     the block.
+//
+// The least loss, less or more the rounding, brackets the value. For the value itself, the losses of all
+// candidates are computed with targets as they are: of the boundaries that are no worse than the best one but
+// for rounding. There are few, unless targets are very far apart; then a plain scan takes over.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "common/buffer.hpp"
+#include "scans/pinball_bounds.hpp"
+#include "scans/pinball_walk.hpp"
+#include "scans/scan_driver.hpp"
+
+namespace codt {
+
+class PinballKernel : public KernelDefaults {
+ public:
+    static constexpr std::uint32_t lanes = pinball_lanes;
+    // Shorter than in other scans, because walks are slow and ends of blocks are not.
+    static constexpr std::uint32_t longest_block = 16;
+    using Block = BlockRange;
+    using Sums = BucketSums;
+
+    // Candidates are needed for values, not for brackets.
+    PinballKernel(const PinballSamples& samples, bool keeps_candidates)
+        : targets_(samples), keeps_candidates_(keeps_candidates) {}
+
+    bool read(const Subset& subset) {
+        if (!targets_.read(subset)) return false;
+        const std::size_t cells = static_cast<std::size_t>(subset.size()) * subset.features();
+        place_.ensure(cells);
+        rank_.ensure(cells);
+        code_.resize(subset.size());
+        all_ = {};
+        for (const auto& sample : targets_.whole) all_.add(sample);
+        return true;
+    }
+
+    void summarise(const std::uint32_t* order, std::size_t cell, std::uint32_t begin, Block& block) {
+        for (std::uint32_t k = begin; k < block.end; ++k) {
+            const std::uint32_t r = targets_.rank[order[k]];
+            place_.data()[cell + r] = k;
+            rank_.data()[cell + k] = r;
+        }
+    }
+
+    // NOLINTNEXTLINE(bugprone-derived-method-shadowing-base-method): what the defaults are there for
+    std::uint8_t code(std::uint32_t id, std::size_t bucket) {
+        return code_[targets_.rank[id]] = static_cast<std::uint8_t>(bucket);
+    }
+
+    Sums nothing() {
+        is_begun_ = false;
+        return {};
+    }
+    void add(Sums& sums, std::uint32_t id) const { sums.add(targets_.whole[targets_.rank[id]]); }
+    void rest(const Sums& left, Sums& right) const {
+        for (std::uint32_t b = 0; b < pinball_buckets; ++b) {
+            right.weight[b] = all_.weight[b] - left.weight[b];
+            right.sum[b] = all_.sum[b] - left.sum[b];
+        }
+    }
+    void start(std::size_t s, std::size_t lane, double, const Sums& sums, double known) {
+        const BucketSums cumulated = sums.cumulated();
+        if (s == 0) set_left(lane, cumulated);
+        Side& side = sides_[s][lane];
+        side.blur =
+            pinball_blur * targets_.both() * targets_.farthest * cumulated.weight[pinball_buckets - 1];
+        // What attains it may lose more with rounded targets.
+        side.best = known * targets_.unit + targets_.rounding;
+        side.known = known;
+        side.candidates.clear();
+        side.is_sure = true;
+        set_limit(s, lane);
+    }
+    void pad(std::size_t lane) {
+        set_left(lane, all_.cumulated());
+        for (auto& side : limit_) side[lane] = -std::numeric_limits<float>::infinity();
+    }
+
+    // Whether `value` is exact.
+    bool is_sure(std::size_t s, std::size_t lane) const { return sides_[s][lane].is_sure; }
+
+    double value(std::size_t s, std::size_t lane, double price) const {
+        const Side& side = sides_[s][lane];
+        double best = side.known;
+        for (const Candidate& candidate : side.candidates)
+            best = std::min(best, exact_loss(s, lane, candidate.cell, candidate.boundary));
+        const double leaf = (side.whole - targets_.rounding) / targets_.unit;
+        return best + price <= leaf ? best + price : std::min(best + price, exact_loss(s, lane, 0, 0));
+    }
+
+    void bracket(std::size_t s, std::size_t lane, double price, double& lower, double& upper) const {
+        const Side& side = sides_[s][lane];
+        const auto value = [&](double rounding) {
+            const double best = std::max(0.0, side.best + rounding) / targets_.unit;
+            return std::min(best + price, std::max(0.0, side.whole + rounding) / targets_.unit);
+        };
+        upper = std::min(upper, value(targets_.rounding));
+        lower = std::min(upper, value(-targets_.rounding));
+    }
+
+    template <std::size_t Bytes>
+    CODT_INLINE static void run(PinballKernel* kernel, const Stream<Block>* stream, const std::uint8_t*) {
+        kernel->scan<Bytes>(*stream);
+    }
+
+ private:
+    // The first samples of a feature, up to a boundary.
+    struct Candidate {
+        double loss;  // in units
+        std::size_t cell;
+        std::uint32_t boundary;
+    };
+    struct Side {
+        double best, whole;  // the least loss so far and that of a leaf, in units
+        double known;        // as it was given
+        double blur;         // what bounds may be off
+        Bits bits;           // its samples
+        std::vector<Candidate> candidates;
+        bool is_sure;  // whether these are all
+    };
+    static constexpr std::size_t most_candidates = 8;
+
+    // This many blocks are bounded before any of them is walked: their ends give good losses.
+    static constexpr std::uint32_t ahead = 64;
+
+    // Not inlined into a loop over lanes: g++ 12 makes aligned moves of columns that are not.
+    [[gnu::noinline]] void set_left(std::size_t lane, const BucketSums& column) {
+        for (std::uint32_t b = 0; b < pinball_buckets; ++b) {
+            left_.weight[b][lane] = column.weight[b];
+            left_.sum[b][lane] = column.sum[b];
+        }
+    }
+
+    // Boundaries whose bounds reach it are no better, or no candidates.
+    void set_limit(std::size_t s, std::size_t lane) {
+        const Side& side = sides_[s][lane];
+        const double margin = keeps_candidates_ ? 2 * targets_.rounding : 0;
+        const double limit = std::min(0x1p100, (side.best + margin + side.blur) * (1 + 0x1p-20));
+        limit_[s][lane] =
+            side.best + margin > 0 ? static_cast<float>(limit) : -std::numeric_limits<float>::infinity();
+    }
+
+    void offer(std::size_t s, std::size_t lane, const Candidate& found);
+    double exact_loss(std::size_t s, std::size_t lane, std::size_t cell, std::uint32_t boundary) const;
+    double loss(std::size_t s, std::size_t lane, const std::uint32_t* place, std::uint32_t k,
+                const Boundary& at) const;
+    void begin(const Boundary& nothing_before);
+    void look(std::size_t s, std::size_t lane, const Stream<Block>& stream, std::uint32_t k,
+              const Boundary& at);
+    void walk(std::size_t s, std::size_t lane, const Stream<Block>& stream, std::uint32_t begin,
+              const Block& block, const Boundary* ends);
+
+    template <std::size_t Bytes>
+    CODT_INLINE void scan(const Stream<Block>& stream);
+    template <std::size_t Bytes>
+    CODT_INLINE bool is_doubtful(std::size_t s, const Boundary* ends, float* room) const;
+
+    PinballTargets targets_;
+    bool keeps_candidates_;
+    std::vector<std::uint8_t> code_;      // by rank
+    Buffer<std::uint32_t> place_, rank_;  // per feature: the place of every rank, and the rank at every place
+    BucketSums all_;
+    LaneBuckets left_;  // cumulated
+    Bits before_;       // the samples before the block
+    Side sides_[2][lanes];
+    alignas(pack_bytes) float limit_[2][lanes];
+    Boundary ends_[ahead + 1];
+    bool is_begun_ = false;
+};
+
+// Whether some boundary of a block might be better, in any lane: those with room below zero.
+template <std::size_t Bytes>
+CODT_INLINE bool PinballKernel::is_doubtful(std::size_t s, const Boundary* ends, float* room) const {
+    using Floats = Pack<float, Bytes>;
+    using Ints = Pack<std::int32_t, Bytes>;
+    Floats before, before_end, behind, limit, rooms;
+    Ints weight, weight_end;
+    before.load(ends[0].loss[2 * s]);
+    before_end.load(ends[1].loss[2 * s]);
+    behind.load(ends[1].loss[2 * s + 1]);
+    limit.load(limit_[s]);
+    weight.load(ends[0].weight[2 * s]);
+    weight_end.load(ends[1].weight[2 * s]);
+    for (std::size_t i = 0; i < Floats::registers; ++i) {
+        // With one sample or none, the end of the block is the only boundary that may be new.
+        const auto moved = weight_end.r[i] - weight.r[i];
+        const auto first = moved < 2 * targets_.lightest ? before_end.r[i] : before.r[i];
+        rooms.r[i] = moved != 0 ? first + behind.r[i] - limit.r[i] : typename Floats::Register{};
+    }
+    rooms.store(room);
+    return any_negative(rooms);
+}
+
+template <std::size_t Bytes>
+CODT_INLINE void PinballKernel::scan(const Stream<Block>& stream) {
+    const BucketSums all = all_.cumulated();
+    MovingBoundary<Bytes> boundary(targets_, left_, all);
+    const std::uint32_t* const rank = rank_.data() + stream.cell;
+    boundary.evaluate(ends_[0]);
+    if (!is_begun_) begin(ends_[0]);
+    std::fill(before_.begin(), before_.end(), 0);
+    std::uint32_t k = 0, begin_of_block = 0;
+    for (std::uint32_t number = 0; number < stream.block_count;) {
+        const Block* const blocks = stream.blocks + number;
+        const std::uint32_t count = std::min(ahead, stream.block_count - number);
+        // The end with the least bound of every lane.
+        alignas(pack_bytes) float least[2][lanes];
+        std::uint32_t best[2][lanes] = {};
+        std::memcpy(least, limit_, sizeof least);
+        for (std::uint32_t b = 0; b < count; ++b) {
+            for (; k < blocks[b].end; ++k) boundary.add(targets_.whole[rank[k]], code_[rank[k]]);
+            const Boundary& end = ends_[b + 1];
+            boundary.evaluate(ends_[b + 1]);
+            for (std::size_t s = 0; s < 2; ++s) {
+                for (std::size_t lane = 0; lane < lanes; ++lane) {
+                    const float loss = end.loss[2 * s][lane] + end.loss[2 * s + 1][lane];
+                    best[s][lane] = loss < least[s][lane] ? b + 1 : best[s][lane];
+                    least[s][lane] = loss < least[s][lane] ? loss : least[s][lane];
+                }
+            }
+        }
+        for (std::size_t s = 0; s < 2; ++s)
+            for (std::size_t lane = 0; lane < lanes; ++lane)
+                if (const std::uint32_t b = best[s][lane]; b > 0)
+                    look(s, lane, stream, blocks[b - 1].end, ends_[b]);
+        for (std::uint32_t b = 0; b < count; ++b) {
+            const Boundary* const ends = ends_ + b;
+            for (std::size_t s = 0; s < 2; ++s) {
+                alignas(pack_bytes) float room[lanes];
+                if (!is_doubtful<Bytes>(s, ends, room)) continue;
+                for (std::size_t lane = 0; lane < lanes; ++lane) {
+                    if (!(room[lane] < 0)) continue;
+                    const std::int32_t moved = ends[1].weight[2 * s][lane] - ends[0].weight[2 * s][lane];
+                    if (blocks[b].several && moved >= 2 * targets_.lightest)
+                        walk(s, lane, stream, begin_of_block, blocks[b], ends);
+                    else
+                        look(s, lane, stream, blocks[b].end, ends[1]);
+                }
+            }
+            for (; begin_of_block < blocks[b].end; ++begin_of_block) flip(before_, rank[begin_of_block]);
+        }
+        ends_[0] = ends_[count];
+        number += count;
+    }
+}
+
+}  // namespace codt
