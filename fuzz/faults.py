@@ -281,8 +281,14 @@ FAULTS = (
     Fault(
         "a side of a block that is never walked",
         "engine/scans/two_sums_pass.hpp",
-        "const bool walk_right = is_better(right, in, false);",
-        "const bool walk_right = false;",
+        "walk_right = is_doubtful(right, in, false);",
+        "walk_right = false;",
+    ),
+    Fault(
+        "a chord beyond the curvature",
+        "engine/scans/two_sums_families.hpp",
+        "m * (family.flat() - of_end(bottom)) / (1 - bottom), slack",
+        "m * (family.flat() - of_end(bottom)) / (2 - bottom), slack",
     ),
     Fault(
         "a first block that is never walked",

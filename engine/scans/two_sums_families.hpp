@@ -12,9 +12,16 @@
 //     gamma       d(y, m) = t - 1 - log t
 //     tweedie     d(y, m) = m^a (1 + a (t - 1) - t^a) / (a (1 - a))
 //
-// Curvature. d(y, m) = (y - m)^2 r(y), where r is the mean of d''/2 between m and y with weights that fall
-// towards y. All d'' are convex, so r is, too, and between m and an end of the range of y it is largest at
-// one of the two: r(m) = d''(m) / 2, or r of the end. `high` bounds it for y > m, `low` for y < m.
+// Curvature. d(y, m) = (y - m)^2 r(y), where r(y) is the integral of (1 - u) d''(m + u (y - m)) over u from 0
+// to 1. 1 / r is concave in y, so between m and an end of the range of y it lies above the chord:
+//
+//     1 / r(y) >= flat + rise (y - m)   if y > m,     flat + fall (y - m)   if y < m,     flat = 2 / d''(m).
+//
+// It is concave because a harmonic mean of concave functions is: where d'' = 1 / y (poisson), 1 / r is the
+// harmonic mean of m + u (y - m) with the weights 1 - u; entropy adds the same with 1 - y. Where d'' = 1 /
+// y^2 (gamma), put z = u y / (m + u (y - m)), and 1 / r is that of m (m + (y - m) (1 - z)) with the weights 1
+// - z. Where d'' = 1 / y^p, 1 < p < 2 (tweedie), d'' is a mean over shifts s > 0 of 1 / (y + s)^2, and 1 / r
+// the harmonic mean of those of the shifts.
 //
 // Errors. The gain of the best split is off by no more than the sum of
 //
@@ -62,7 +69,7 @@ struct SideSums {
 
 // A gain is `scale` times value() - base.
 struct SideShape {
-    double high, low;
+    double flat, rise, fall;
     Slack slack;
     double base = 0, scale = 1;
 };
@@ -70,6 +77,7 @@ struct SideShape {
 inline constexpr double float_rounding = 0x1p-24;
 
 struct EntropyOfTwo {
+    static constexpr bool even = false;
     // In bits.
     template <class Log, class Register>
     CODT_INLINE Register value(const SplitPlace<Register>& at, const Register&) const {
@@ -83,37 +91,44 @@ struct EntropyOfTwo {
     // at most, and each takes part in 5 further roundings.
     SideShape shape(const SideSums& side) const {
         constexpr double log_2 = 0.6931471805599453;
-        const double m = side.mean(), n = side.n;
-        const double middle = 1 / (2 * m * (1 - m));
+        const double n = side.n, m = side.mean(), other = (n - side.sum) / n;
         SideShape out{};
-        out.high = std::max(middle, -std::log(m) / ((1 - m) * (1 - m))) / log_2;
-        out.low = std::max(middle, -std::log1p(-m) / (m * m)) / log_2;
+        out.flat = 2 * log_2 * m * other;
+        out.rise = (log_2 * other * other / -std::log1p(-other) - out.flat) / other;
+        out.fall = (out.flat - log_2 * m * m / -std::log1p(-m)) / m;
         out.slack.weight = float_rounding * (2 * std::log2(n + 2) + 16);
-        out.base = n * (m * std::log(m) + (1 - m) * std::log1p(-m)) / log_2;
+        out.base = n * (m * std::log(m) + other * std::log(other)) / log_2;
         out.scale = log_2;
         return out;
     }
 };
 
 struct GiniOfTwo {
+    static constexpr bool even = true;  // 1 / r is 1 everywhere
     template <class Log, class Register>
     CODT_INLINE Register value(const SplitPlace<Register>& at, const Register&) const {
         return at.c * at.c * (1 / at.k + 1 / at.rest_k);
     }
     // c is off by 3 u S, and no larger than k or k'.
-    SideShape shape(const SideSums&) const { return {1, 1, {0, 32 * float_rounding, 0, 0}, 0, 2}; }
+    SideShape shape(const SideSums&) const { return {1, 0, 0, {0, 32 * float_rounding, 0, 0}, 0, 2}; }
 };
 
-// The families whose second derivatives fall: r is largest at the mean, or at the least value.
+// The families of t = y / m, with ends of its range that are not too close to 1 for a chord.
 template <class Family>
-SideShape falling_shape(const Family& family, const SideSums& side, double second, const Slack& slack) {
-    const double m = side.mean(), least = side.least();
-    const double low = least < 0.9 ? family.divergence(least) / ((1 - least) * (1 - least)) : second / 2;
-    const double scale = family.scale(m);
-    return {0.5 / (m * m) * (1 + 1e-9), low / (m * m) * (1 + 1e-9), slack, 0, scale};
+SideShape shape_of_ratios(const Family& family, const SideSums& side, const Slack& slack) {
+    const double m = side.mean();
+    const auto of_end = [&](double t) { return (1 - t) * (1 - t) / family.divergence(t); };
+    const double top = std::max(1.5, side.most()), bottom = std::min(0.5, side.least());
+    return {family.flat() * m * m,
+            m * (of_end(top) - family.flat()) / (top - 1),
+            m * (family.flat() - of_end(bottom)) / (1 - bottom),
+            slack,
+            0,
+            family.scale(m)};
 }
 
 struct PoissonOfTwo {
+    static constexpr bool even = false;
     template <class Log, class Register>
     CODT_INLINE static Register term(const Register& t) {
         const Log log = Log::of(t);
@@ -125,14 +140,15 @@ struct PoissonOfTwo {
                at.rest_k * term<Log, Register>(at.rest_s * per_mean / at.rest_k);
     }
     double scale(double m) const { return m; }
+    double flat() const { return 2; }
     double divergence(double t) const { return t > 0 ? t * std::log(t) - t + 1 : 1; }
     SideShape shape(const SideSums& side) const {
-        return falling_shape(*this, side, 1 / side.least(),
-                             {0x1p-20, 0, side.logarithm(), side.mean() * side.distance()});
+        return shape_of_ratios(*this, side, {0x1p-20, 0, side.logarithm(), side.mean() * side.distance()});
     }
 };
 
 struct GammaOfTwo {
+    static constexpr bool even = false;
     template <class Log, class Register>
     CODT_INLINE static Register term(const Register& t) {
         const Log log = Log::of(t);
@@ -144,15 +160,17 @@ struct GammaOfTwo {
                at.rest_k * term<Log, Register>(at.rest_s * per_mean / at.rest_k);
     }
     double scale(double) const { return 1; }
+    double flat() const { return 2; }
     double divergence(double t) const { return t - 1 - std::log(t); }
     SideShape shape(const SideSums& side) const {
         const double least = side.least();
-        return falling_shape(*this, side, 1 / (least * least),
-                             {0x1p-20, 0, 2 * side.distance() / (least * side.mean()), side.logarithm()});
+        return shape_of_ratios(*this, side,
+                               {0x1p-20, 0, 2 * side.distance() / (least * side.mean()), side.logarithm()});
     }
 };
 
 struct TweedieOfTwo {
+    static constexpr bool even = false;
     double a;
 
     // exp(x) - 1 - x over x^2 by its series: the first term left out is 9e-8 of the sum where |x| < log(2)
@@ -183,16 +201,14 @@ struct TweedieOfTwo {
                at.rest_k * term<Log, Register>(at.rest_s * per_mean / at.rest_k);
     }
     double scale(double m) const { return std::pow(m, a) / (a * (1 - a)); }
+    double flat() const { return 2 / (a * (1 - a)); }
     double divergence(double t) const { return 1 + a * (t - 1) - std::pow(t, a); }
     SideShape shape(const SideSums& side) const {
         const double m = side.mean(), log = side.logarithm();
         const double of_sum = 2 * std::pow(m * side.positive(), a - 1) * log;
         const double of_weight =
             std::pow(m, a) * (log * std::pow(side.most(), a) + (side.least() > 0 ? 0 : 1 / a));
-        SideShape out = falling_shape(*this, side, a * (1 - a) * std::pow(side.least(), a - 2),
-                                      {0x1p-18 / (a * (1 - a)), 0, of_sum, of_weight});
-        out.high *= a * (1 - a);
-        return out;
+        return shape_of_ratios(*this, side, {0x1p-18 / (a * (1 - a)), 0, of_sum, of_weight});
     }
 };
 

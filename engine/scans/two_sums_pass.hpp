@@ -14,11 +14,13 @@
 //
 // Logarithms take long. By their curvature (two_sums_families.hpp) gains are no larger than
 //
-//     c^2 (high / k + low / k')   if c > 0,     c^2 (low / k + high / k')   if c < 0,
+//     c^2 / (flat k + rise c) + c^2 / (flat k' - fall c)   if c > 0,
+//     c^2 / (flat k + fall c) + c^2 / (flat k' - rise c)   if c < 0,
 //
-// which is convex as well. Only where that exceeds the best gain is the gain itself computed: first at the
-// ends of blocks, then, where a corner may be better than the best of the ends of some blocks to come, at the
-// corners, and where they are better, at all boundaries of the block.
+// which is convex as well, since rise <= fall makes both denominators concave. Only where that exceeds the
+// best gain is the gain itself computed: first at the ends of blocks, then, where a corner may be better than
+// the best of the ends of some blocks to come, at the corners, and where they are better, at all boundaries
+// of the block.
 //
 // A place is left out only where the computed gain, or bound, is no more than the best one. So the best gain
 // is off by no more than one gain is.
@@ -45,14 +47,17 @@ struct TwoSumsBlock : BlockRange {
 // curvatures, and the best value so far; then the loss of a leaf, and what turns values into gains.
 template <class Number, std::uint32_t Lanes>
 struct alignas(pack_bytes) TwoSumsLanes {
-    Number n[Lanes], sum[Lanes], mean[Lanes], per_mean[Lanes], tilt[Lanes], high[Lanes], low[Lanes],
-        base[Lanes], best[Lanes];
+    static constexpr double near = sizeof(Number) == 4 ? 0x1p-22 : 1e-12;  // room for roundings
+
+    Number n[Lanes], sum[Lanes], mean[Lanes], per_mean[Lanes], tilt[Lanes], flat[Lanes], rise[Lanes],
+        fall[Lanes], reach[Lanes], base[Lanes], best[Lanes];
     double loss[Lanes], start[Lanes], scale[Lanes], part[Lanes], error[Lanes];
 
     // Nothing beats a value this large.
     void close(std::size_t lane) {
-        n[lane] = sum[lane] = mean[lane] = per_mean[lane] = tilt[lane] = high[lane] = low[lane] = base[lane] =
-            0;
+        n[lane] = sum[lane] = mean[lane] = per_mean[lane] = tilt[lane] = rise[lane] = fall[lane] =
+            reach[lane] = base[lane] = 0;
+        flat[lane] = 1;
         best[lane] = static_cast<Number>(0x1p60);
         loss[lane] = start[lane] = scale[lane] = part[lane] = error[lane] = 0;
     }
@@ -66,8 +71,11 @@ struct alignas(pack_bytes) TwoSumsLanes {
         per_mean[lane] = static_cast<Number>(1 / side.mean());
         tilt[lane] = static_cast<Number>(4 * std::numeric_limits<Number>::epsilon() * side.sum +
                                          error_of_sum + error_of_weight * side.mean());
-        high[lane] = static_cast<Number>(shape.high);
-        low[lane] = static_cast<Number>(shape.low);
+        // So that roundings make bounds no lower.
+        flat[lane] = static_cast<Number>(shape.flat * (1 - near));
+        rise[lane] = static_cast<Number>(shape.rise - near * std::abs(shape.rise));
+        fall[lane] = static_cast<Number>(shape.fall + near * std::abs(shape.fall));
+        reach[lane] = tilt[lane] * std::max(std::abs(rise[lane]), std::abs(fall[lane]));
         base[lane] = static_cast<Number>(shape.base);
         start[lane] = shape.base;
         scale[lane] = shape.scale;
@@ -90,14 +98,14 @@ struct alignas(pack_bytes) TwoSumsLanes {
 };
 
 // One side in registers.
-template <class Number, std::uint32_t Lanes, std::size_t Bytes>
+template <class Family, class Number, std::uint32_t Lanes, std::size_t Bytes>
 struct TwoSumsSide {
     using P = Pack<Number, Bytes, Lanes * sizeof(Number)>;
     using Register = typename P::Register;
     using Log = LaneLogarithm<Number, Bytes>;
     static constexpr Number blur = sizeof(Number) == 4 ? Number(0x1p-19) : Number(0x1p-40);
 
-    P n, sum, mean, per_mean, tilt, high, low, base, best;
+    P n, sum, mean, per_mean, tilt, flat, rise, fall, reach, base, best, goal;
     Number least;    // weight of a leaf
     Number nothing;  // a sum below this is zero
 
@@ -107,13 +115,19 @@ struct TwoSumsSide {
         mean.load(side.mean);
         per_mean.load(side.per_mean);
         tilt.load(side.tilt);
-        high.load(side.high);
-        low.load(side.low);
+        flat.load(side.flat);
+        rise.load(side.rise);
+        fall.load(side.fall);
+        reach.load(side.reach);
         base.load(side.base);
         best.load(side.best);
+        for (std::size_t i = 0; i < P::registers; ++i) aim(i);
         least = static_cast<Number>(least_weight);
         nothing = static_cast<Number>(least_sum / 2);
     }
+
+    // The gain that has to be beaten.
+    CODT_INLINE void aim(std::size_t i) { goal.r[i] = (best.r[i] - base.r[i]) * (1 - blur); }
 
     CODT_INLINE static Register smaller(const Register& a, const Register& b) { return a < b ? a : b; }
     CODT_INLINE static Register larger(const Register& a, const Register& b) { return a > b ? a : b; }
@@ -133,20 +147,22 @@ struct TwoSumsSide {
     // Negative where a gain might be better than the best.
     CODT_INLINE Register room(std::size_t i, const SplitPlace<Register>& at) const {
         const Register size = size_of(at.c) + tilt.r[i];
-        const Register first = at.c > 0 ? high.r[i] : low.r[i];
-        const Register second = at.c > 0 ? low.r[i] : high.r[i];
-        return (best.r[i] - base.r[i]) * (1 - blur) * (at.k * at.rest_k) -
-               size * size * (first * at.rest_k + second * at.k);
+        if constexpr (Family::even) return goal.r[i] * (at.k * at.rest_k) - size * size * (at.k + at.rest_k);
+        const Register rising = rise.r[i] * at.c, falling = fall.r[i] * at.c;
+        const Register first = (flat.r[i] * at.k - reach.r[i]) + smaller(rising, falling);
+        const Register second = (flat.r[i] * at.rest_k - reach.r[i]) - larger(rising, falling);
+        const Register room = goal.r[i] * (first * second) - size * size * (first + second);
+        // Beyond the range of the means, by a rounding, the bound says nothing.
+        return smaller(room, smaller(first, second));
     }
-    template <class Family>
     CODT_INLINE Register value(const Family& family, std::size_t i, const SplitPlace<Register>& at) const {
         return family.template value<Log, Register>(at, per_mean.r[i]);
     }
-    template <class Family>
     CODT_INLINE void take(const Family& family, std::size_t i, const Register& k, const Register& s) {
         const Register found = value(family, i, place(i, k, s));
         const Register size = smaller(k, n.r[i] - k);
         best.r[i] = larger(size > least / 2 ? found : best.r[i], best.r[i]);
+        aim(i);
     }
 
     // The samples of a block on this side, and those before it.
@@ -175,7 +191,7 @@ struct TwoSumsSide {
 //     samples
 template <class Family, class Samples, class Number, std::uint32_t Lanes, std::size_t Bytes>
 struct TwoSumsPass {
-    using Side = TwoSumsSide<Number, Lanes, Bytes>;
+    using Side = TwoSumsSide<Family, Number, Lanes, Bytes>;
     using P = typename Side::P;
     using Register = typename P::Register;
     using Block = TwoSumsBlock<Number>;
@@ -200,24 +216,26 @@ struct TwoSumsPass {
         }
     };
 
+    // A place in a block that is walked.
     template <bool Left, bool Right>
     CODT_INLINE void offer(const P& k, const P& s, Number all_k, Number all_s) {
         P room;
-        for (std::size_t i = 0; i < P::registers; ++i) {
-            if constexpr (Left) room.r[i] = left.room(i, left.place(i, k.r[i], s.r[i]));
-            if constexpr (Right) {
-                const Register other = right.room(i, right.place(i, all_k - k.r[i], all_s - s.r[i]));
-                room.r[i] = Left ? Side::smaller(room.r[i], other) : other;
-            }
+        if constexpr (Left) {
+            for (std::size_t i = 0; i < P::registers; ++i)
+                room.r[i] = left.room(i, left.place(i, k.r[i], s.r[i]));
+            if (any_negative(room)) take_left(k, s);
         }
-        if (any_negative(room)) take<Left, Right>(k, s, all_k, all_s);
+        if constexpr (Right) {
+            for (std::size_t i = 0; i < P::registers; ++i)
+                room.r[i] = right.room(i, right.place(i, all_k - k.r[i], all_s - s.r[i]));
+            if (any_negative(room)) take_right(k, s, all_k, all_s);
+        }
     }
-    template <bool Left, bool Right>
-    CODT_INLINE void take(const P& k, const P& s, Number all_k, Number all_s) {
-        for (std::size_t i = 0; i < P::registers; ++i) {
-            if constexpr (Left) left.take(family, i, k.r[i], s.r[i]);
-            if constexpr (Right) right.take(family, i, all_k - k.r[i], all_s - s.r[i]);
-        }
+    CODT_INLINE void take_left(const P& k, const P& s) {
+        for (std::size_t i = 0; i < P::registers; ++i) left.take(family, i, k.r[i], s.r[i]);
+    }
+    CODT_INLINE void take_right(const P& k, const P& s, Number all_k, Number all_s) {
+        for (std::size_t i = 0; i < P::registers; ++i) right.take(family, i, all_k - k.r[i], all_s - s.r[i]);
     }
 
     // Negative where a corner or the end of a block might be better than the best.
@@ -237,6 +255,12 @@ struct TwoSumsPass {
                                       this->room(right, i, in.on_right(i), *in.block));
         return any_negative(room);
     }
+    CODT_INLINE bool is_doubtful(const Side& side, const Counted& in, bool on_left) const {
+        P room;
+        for (std::size_t i = 0; i < P::registers; ++i)
+            room.r[i] = this->room(side, i, on_left ? in.on_left(i) : in.on_right(i), *in.block);
+        return any_negative(room);
+    }
 
     // Whether the gain of a corner is better than the best.
     CODT_INLINE bool is_better(const Side& side, const Counted& in, bool on_left) const {
@@ -251,9 +275,11 @@ struct TwoSumsPass {
         return any_negative(room);
     }
     CODT_INLINE void look_into(const Counted& in) {
-        if (!is_doubtful(in)) return;
-        const bool walk_left = is_better(left, in, true);
-        const bool walk_right = is_better(right, in, false);
+        bool walk_left = is_doubtful(left, in, true), walk_right = is_doubtful(right, in, false);
+        if constexpr (Samples::corners_decide) {
+            walk_left = walk_left && is_better(left, in, true);
+            walk_right = walk_right && is_better(right, in, false);
+        }
         if (walk_left && walk_right)
             walk<true, true>(in);
         else if (walk_left)
@@ -292,7 +318,8 @@ struct TwoSumsPass {
                 next_s.add(now.more_s);
                 const Number all_k = now.all_k + now.block->weight, all_s = now.all_s + now.block->sum;
                 if (is_doubtful(now)) {
-                    take<true, true>(next_k, next_s, all_k, all_s);
+                    take_left(next_k, next_s);
+                    take_right(next_k, next_s, all_k, all_s);
                     doubtful[count] = now;
                     count += now.block->several;
                 }

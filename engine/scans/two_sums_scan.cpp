@@ -74,6 +74,7 @@ struct TwoClassShares : KernelDefaults {
     template <std::size_t Bytes>
     struct Samples {
         using P = Pack<float, Bytes, lanes * sizeof(float)>;
+        static constexpr bool corners_decide = true;
 
         const ClassCounts<lanes>& counts;
         const LaneRows<float, lanes>& rows;
@@ -150,8 +151,11 @@ struct RealSums : KernelDefaults {
         const double error = given_.whole ? 0 : subset.size() * 0x1p-51;
         error_of_weight_ = heaviest > least_.least_weight ? error * all_.k : 0;
         error_of_sum_ = error * all_.s;
-        // So that sums of nothing are told from sums of something.
-        return least_.least_weight > 4 * error_of_weight_ && least_.least_sum > 4 * error_of_sum_;
+        // So that sums of nothing are told from sums of something, and means are known to within `off`.
+        const double off = 2 * (error_of_weight_ / least_.least_weight + error_of_sum_ / least_.least_sum);
+        least_.least_mean *= 1 - off;
+        least_.most_mean *= 1 + off;
+        return off < 0.25;
     }
     void summarise(const std::uint32_t* order, std::size_t, std::uint32_t begin, Block& block) const {
         double lower = std::numeric_limits<double>::infinity(), upper = 0;
@@ -199,6 +203,7 @@ struct RealSums : KernelDefaults {
     template <std::size_t Bytes>
     struct Samples {
         using P = Pack<double, Bytes, lanes * sizeof(double)>;
+        static constexpr bool corners_decide = false;
         static constexpr LaneRows<double, lanes> rows{1};
 
         const RealSums& kernel;
