@@ -11,8 +11,9 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from codt.baseline.one_hot import one_hot, without_indicators
 from codt.input_checks.arrays import Floats
 from codt.options.options import Task
+from codt.problem.importance import Importance
 from codt.problem.objectives import Objective
-from codt.problem.problem import Importance, Problem, prepare_problem
+from codt.problem.problem import Problem, prepare_problem
 from codt.table.reading import read_table
 from codt.tree.measures import rows_of_nodes
 from codt.tree.of_sklearn import tree_of_nodes

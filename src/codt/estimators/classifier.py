@@ -15,9 +15,9 @@ from codt.estimators.fitted import FittedClasses, metric_of
 from codt.input_checks.numbers import shown
 from codt.options.counterparts import explains_parameters
 from codt.options.options import Option, Task, constraints, document_options, estimator_options
+from codt.problem.importance import ClassWeight, Importance
 from codt.problem.metrics import METRICS, Metric
 from codt.problem.objectives import criterion_option
-from codt.problem.problem import ClassWeight, Importance
 from codt.search.proof import warn_if_stopped
 
 # What is minimised, and what errors count.

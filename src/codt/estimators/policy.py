@@ -17,7 +17,7 @@ from codt.estimators.fitted import FittedTree
 from codt.input_checks.arrays import Floats, check_rewards, check_sample_array
 from codt.options.counterparts import explains_parameters
 from codt.options.options import ESTIMATOR_OPTIONS, Task, document_options
-from codt.problem.problem import Importance
+from codt.problem.importance import Importance
 from codt.problem.sums import exact_sum, weighted
 from codt.search.proof import warn_if_stopped
 

@@ -31,8 +31,9 @@ from sklearn.utils.validation import _get_feature_names
 from codt.input_checks.arrays import Floats
 from codt.input_checks.numbers import as_float
 from codt.options.limits import seconds_allowed
+from codt.problem.importance import Importance
 from codt.problem.metrics import ByClass, Metric, exactly
-from codt.problem.problem import Importance, Problem, prepare_problem
+from codt.problem.problem import Problem, prepare_problem
 from codt.problem.sums import sums_by_group
 from codt.search.prices import Prices
 from codt.search.proof import Status, relative_gap

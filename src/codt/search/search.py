@@ -27,8 +27,9 @@ from codt.options.options import (
     constraints,
     document_options,
 )
+from codt.problem.importance import ClassWeight, Importance
 from codt.problem.objectives import PARAMETERS, check_parameters
-from codt.problem.problem import ClassWeight, Importance, Problem, prepare_problem
+from codt.problem.problem import Problem, prepare_problem
 from codt.search.columns import Columns
 from codt.search.initial_tree import prune_empty_splits, with_kinds
 from codt.search.prices import Prices, effective_prices

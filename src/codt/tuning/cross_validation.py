@@ -30,8 +30,9 @@ from codt.input_checks.numbers import shown
 from codt.options.limits import count_threads, seconds_allowed
 from codt.options.options import check_options
 from codt.tuning.notebook import tuned_html
-from codt.tuning.path import PathPoint, PathSolver, check_depths
+from codt.tuning.path import PathPoint, PathSolver
 from codt.tuning.scoring import Score
+from codt.tuning.settings import check_depths
 from codt.tuning.supervision import Supervisor, supervised
 
 if TYPE_CHECKING:
