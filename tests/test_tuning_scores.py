@@ -191,6 +191,18 @@ def test_a_frame_names_the_actions_of_a_tuned_policy() -> None:
         OptimalPolicyTreeCV().fit(X, X[:, 0])
 
 
+def test_the_actions_of_a_tuned_policy_can_be_named() -> None:
+    X, rng = made(9)
+    rewards = np.column_stack([np.zeros(90), X[:, 0] - 6 + rng.normal(size=90)])
+    plain = OptimalPolicyTreeCV(cv=FOLDS, **OPTIONS).fit(X, rewards)
+    tuned = OptimalPolicyTreeCV(cv=FOLDS, **OPTIONS).fit(X, rewards, actions=["wait", "treat"])
+    assert tuned.classes_.tolist() == tuned.best_estimator_.classes_.tolist() == ["wait", "treat"]
+    assert (tuned.predict(X) == np.array(["wait", "treat"])[plain.predict(X)]).all()
+    assert (tuned.cv_results_["mean_test_score"] == plain.cv_results_["mean_test_score"]).all()
+    with pytest.raises(ValueError, match="actions names 1 actions; expected 2"):
+        OptimalPolicyTreeCV().fit(X, rewards, actions=["wait"])
+
+
 # --- survival
 
 

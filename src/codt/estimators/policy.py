@@ -162,7 +162,7 @@ class OptimalPolicyTree(FittedPolicy, BaseOptimalTree):
         self : object
             The fitted estimator.
         """
-        self._fit(X, *self._targets(rewards, sample_weight, actions=_names(rewards, actions)), initial_tree)
+        self._fit(X, *self._targets(rewards, sample_weight, actions=action_names(rewards, actions)), initial_tree)
         warn_if_stopped(self.status_, self.gap_)
         return self
 
@@ -180,7 +180,7 @@ class OptimalPolicyTree(FittedPolicy, BaseOptimalTree):
             names = self.classes_
             _check_order(y, names)
         else:
-            names = _names(y, None)
+            names = action_names(y, None)
         rewards = check_rewards(y, len(names))
         best = rewards.argmax(axis=1)
         with np.errstate(over="ignore"):  # infinity is refused below
@@ -202,7 +202,7 @@ def _check_order(rewards: Any, actions: NDArray[Any]) -> None:
         raise ValueError(f"rewards has the columns {columns!r}; expected {names!r}, in this order.")
 
 
-def _names(rewards: Any, given: Sequence[Any] | None) -> NDArray[Any]:
+def action_names(rewards: Any, given: Sequence[Any] | None) -> NDArray[Any]:
     """Return what the actions are called."""
     columns = getattr(rewards, "columns", None)
     shape = np.shape(rewards)

@@ -22,7 +22,7 @@ two is optimal at every penalty in between.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -143,7 +143,7 @@ def optimal_path(
 
 
 class PathSolver:
-    """Fits one estimator to one set of data with many settings."""
+    """Fits one estimator to one set of data with many settings; ``described`` says more of what the targets are."""
 
     def __init__(
         self,
@@ -153,6 +153,7 @@ class PathSolver:
         sample_weight: ArrayLike | None = None,
         supervisor: Supervisor | None = None,
         words: str = "all samples",
+        described: Mapping[str, Any] | None = None,
     ) -> None:
         if not isinstance(estimator, BaseOptimalTree):
             raise TypeError(f"estimator={estimator!r}: expected an OptimalTreeClassifier or OptimalTreeRegressor.")
@@ -162,13 +163,13 @@ class PathSolver:
                 f"min_loss_decrease={shown(estimator.min_loss_decrease)}: expected 0 where complexity costs are"
                 " compared, since which trees it allows depends on the cost."
             )
-        self._estimator = estimator
+        self.estimator = estimator
         metric = METRICS.get(getattr(estimator, "metric", None) or "")
         #: Whether the loss is a sum over leaves, so that what is proven at one cost says something about others.
         self._sums = metric is None or not metric.ratio
         self._given = (X, y, sample_weight)
         # A fitted estimator would count the samples as those it was fitted to.
-        targets, importance = clone(estimator)._targets(y, sample_weight)
+        targets, importance = clone(estimator)._targets(y, sample_weight, **described or {})
         self._arguments = (X, targets, importance)
         self.supervisor = Supervisor() if supervisor is None else supervisor
         self._words = words
@@ -226,12 +227,12 @@ class PathSolver:
         bound = self._known_bound(depth, penalty)
         start = self._best_known(depth, penalty)
         known = _core.reaches_bound(self._worth(start) + penalty * start.n_splits, *bound)
-        model = clone(self._estimator).set_params(max_depth=depth, complexity_cost=cost, warm_start=False)
+        model = clone(self.estimator).set_params(max_depth=depth, complexity_cost=cost, warm_start=False)
         # Trees of other costs break the ties. Among several optimal trees the known one has the fewest splits; a greedy
         # one must not take its place.
-        model.set_params(ties="any", greedy_start=self._estimator.greedy_start and not known)
+        model.set_params(ties="any", greedy_start=self.estimator.greedy_start and not known)
         outcome = self._run(model, MORE_SEARCHES, start, bound)
-        model.set_params(ties=self._estimator.ties, greedy_start=self._estimator.greedy_start)
+        model.set_params(ties=self.estimator.ties, greedy_start=self.estimator.greedy_start)
         point = PathPoint(depth, cost, model, searched=not known)
         self.n_searches += not known
         self._solved[setting] = point
@@ -253,7 +254,7 @@ class PathSolver:
         gap, or on the work that breaks ties, would be reached earlier. In these cases the search gets the bound only
         after it has ended.
         """
-        model = clone(self._estimator).set_params(max_depth=depth, complexity_cost=cost, warm_start=False)
+        model = clone(self.estimator).set_params(max_depth=depth, complexity_cost=cost, warm_start=False)
         if not self._sums:
             model._importance()  # refuses costs above 0
             self._run(model, left)
