@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from codt.options.options import TERMINALS
+from tests.support.checker import check_tree, close
 from tests.support.engine import KERNELS, Settings, check_optimal, make_search, random_settings, run, solve
 from tests.support.instances import TASKS, Instance, Task, long_instance, random_feature_costs, random_instance, scaled
 from tests.support.oracle import optimal_objective
@@ -89,6 +90,25 @@ def test_of_equal_features_the_cheaper_one_is_used(cheaper: int, terminal: str) 
             search = solve(instance, replace(Settings.with_all_bounds(), terminal=terminal, kernel=kernel))
             used = set(search.tree()["feature"].tolist()) - {-1}
             assert 2 - cheaper not in used, used
+
+
+def test_the_greedy_start_takes_prices_into_account() -> None:
+    rng = np.random.default_rng(37)
+    better = 0
+    for _ in range(scaled(150)):
+        instance = priced_instance(rng, TASKS[int(rng.integers(2))])
+        start = make_search(instance, Settings(greedy_start=True))
+        objective = check_tree(start.tree(), instance).objective
+        assert close(start.upper_bound, objective, instance.scale)
+        assert objective >= optimal_objective(instance)
+        # No worse than the best stump that has, for some feature, the test of lowest impurity.
+        for feature in range(instance.X.shape[1]):
+            alone = replace(instance, X=instance.X[:, [feature]], max_depth=1, feature_costs=())
+            dearer = replace(alone, penalty=instance.penalty + instance.feature_costs[feature])
+            stump = make_search(dearer, Settings(greedy_start=True)).upper_bound
+            assert start.upper_bound <= stump + 1e-9 * instance.scale
+            better += start.upper_bound < stump
+    assert better > 0
 
 
 def test_bounds_hold_at_every_step() -> None:
