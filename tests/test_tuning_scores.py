@@ -238,7 +238,7 @@ def test_survival_trees_are_scored_by_concordance() -> None:
 def test_bad_survival_data_are_named() -> None:
     X, rng = made(12)
     y = events(X, rng)
-    with pytest.raises(ValueError, match="y: expected a structured array or a data frame with two columns"):
+    with pytest.raises(ValueError, match=r"y is of type ndarray, .* a data frame with two columns"):
         OptimalSurvivalTreeCV(**OPTIONS).fit(X, y["time"])
     with pytest.raises(ValueError, match="cv=80: "):
         OptimalSurvivalTreeCV(cv=80, **OPTIONS).fit(X, y)

@@ -42,7 +42,7 @@ CLASS_OPTIONS = (
     Option(
         "metric",
         None,
-        (StrOptions(set(METRICS)), None),
+        (StrOptions(METRICS.keys()), None),
         '{"f1", "jaccard", "balanced_accuracy"} or None',
         "What is maximised instead, over all training samples, by weight: the F1 score or the Jaccard index of the"
         " second of two classes in the order of their labels, or the mean over all classes of the share that is found."

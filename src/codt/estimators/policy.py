@@ -206,14 +206,19 @@ def action_names(rewards: Any, given: Sequence[Any] | None) -> NDArray[Any]:
     """Return what the actions are called."""
     columns = getattr(rewards, "columns", None)
     shape = np.shape(rewards)
-    if len(shape) != 2 or 0 in shape:
-        raise ValueError(f"rewards has shape {shape}; expected a row for every sample and a column for every action.")
+    if len(shape) != 2 or not shape[0] or shape[1] < 2:
+        raise ValueError(
+            f"rewards has shape {shape}; expected a row for every sample and a column for every action: at least one"
+            " sample and two actions."
+        )
     if given is None:
         names = np.arange(shape[1]) if columns is None else np.array(list(columns))
     elif isinstance(given, str) or not hasattr(given, "__iter__"):
         raise TypeError(f"actions={given!r}: expected a list of different numbers or texts.")
     else:
-        names = np.array(list(given))
+        names = np.array(given := list(given))
+        if names.dtype.kind == "U" and not all(isinstance(name, str) for name in given):
+            raise ValueError(f"actions={given!r}: expected either numbers or texts.")
     if names.dtype.kind not in "biufU" or names.ndim != 1 or len(set(names.tolist())) != len(names):
         raise ValueError(f"actions={names.tolist()!r}: expected different numbers or texts.")
     if len(names) != shape[1]:

@@ -113,8 +113,10 @@ class Importance:
         metric = self.metric
         assert metric is not None
         if len(classes) < 2 or (metric.ratio and len(classes) > 2):
-            wanted = "two; 'balanced_accuracy' takes more" if metric.ratio else "two or more"
-            raise ValueError(f"metric={metric.name!r}: y holds {len(classes)} class(es); expected {wanted}.")
+            wanted = "two" if metric.ratio else "two or more"
+            others = "; 'balanced_accuracy' takes more" if len(classes) > 2 else ""
+            found = "1 class" if len(classes) == 1 else f"{len(classes)} classes"
+            raise ValueError(f"metric={metric.name!r}: y holds {found}; expected {wanted}{others}.")
         if weights is not None:
             check_weights("sample_weight", weights[weights > 0])
             check_ratio("sample_weight", weights[weights > 0])

@@ -210,7 +210,8 @@ def prepare_problem(
     importance = importance or Importance()
     known_classes = importance.classes if known_classes is None else known_classes
     if task == "classification":
-        targets, classes = check_labels(y, X)
+        # The labels of policies are the best of the rewards that were given.
+        targets, classes = check_labels(y, X, "rewards" if importance.criterion == "regret" else "y")
         if known_classes is not None:
             targets, classes = _known_codes(targets, classes, known_classes), known_classes
     else:
