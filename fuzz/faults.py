@@ -262,7 +262,7 @@ FAULTS = (
     ),
     Fault(
         "both orders: no boundary behind missing samples",
-        "engine/scans/many_class_scan.cpp",
+        "engine/scans/many_class_pass.hpp",
         "            tail.maximum(rest);\n        }\n        offer(head, tail);\n",
         "            tail.maximum(rest);\n        }\n",
     ),

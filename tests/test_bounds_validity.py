@@ -14,6 +14,7 @@ from tests.support.checker import check_tree, close
 from tests.support.engine import REGISTRY, SWITCHES, Settings, make_search, run
 from tests.support.instances import TASKS, Instance, Task, random_instance, scaled
 from tests.support.oracle import optimal_objective
+from tests.support.telling import telling
 
 STRATEGIES = list(REGISTRY)
 BOUNDS = [
@@ -56,10 +57,8 @@ def test_bounds_hold_at_every_step(strategy: str, terminal: str) -> None:
         # Depth three at least, so that there is something to expand above a depth-two terminal case.
         instance = random_instance(rng, task, max_depth=3, penalised=penalised, max_rows=9)
         settings = Settings(strategy=strategy, terminal=terminal, greedy_start=bool(rng.integers(2)), **bounds)
-        try:
+        with telling(settings, instance):
             total += watch(instance, settings)
-        except AssertionError as error:
-            raise AssertionError(f"{error}\n{settings}\n{instance!r}") from error
     assert total > 0
 
 

@@ -11,15 +11,13 @@ from numpy.typing import NDArray
 
 from codt import Search
 from codt._core import scan_sides
-from tests.support.engine import KERNELS
-from tests.support.instances import random_features, scaled
+from tests.support.engine import VECTOR_KERNELS
+from tests.support.instances import nearly_equal_trees, scaled, scan_features
 
 if TYPE_CHECKING:
     from codt._core import SideValues
 
 Floats = NDArray[np.float64]
-
-VECTOR_KERNELS = tuple(kernel for kernel in KERNELS if kernel != "scalar")
 
 #: Kinds of targets, each a function of a random generator, the features and a noisy function of them.
 TARGETS: dict[str, Callable[[np.random.Generator, Floats], Floats]] = {
@@ -59,9 +57,8 @@ def best_stump(X: Floats, y: Floats, penalty: float) -> float:
 
 def instance(rng: np.random.Generator, kind: str, n: int) -> tuple[Floats, Floats]:
     """Awkward features, smooth ones, and targets that depend on some of them."""
-    X = np.column_stack([random_features(rng, n, 2), rng.random((n, 2)), rng.integers(0, 9, n)])
-    score = X[:, 2] * rng.normal() + (X[:, 3] > rng.random()) * rng.normal() + rng.normal(size=n)
-    return np.ascontiguousarray(X), TARGETS[kind](rng, score)
+    X, score = scan_features(rng, n)
+    return X, TARGETS[kind](rng, score)
 
 
 def scan(
@@ -135,14 +132,7 @@ def test_an_optimum_among_nearly_equal_trees_is_found(kernel: str) -> None:
     """Splits whose losses differ by less than the width of the bounds: the exact scan has to decide."""
     rng = np.random.default_rng(3)
     for _ in range(scaled(20)):
-        n = 60
-        base = rng.integers(0, 4, (n, 3)).astype(np.float64)
-        y = base @ rng.normal(size=3) + rng.normal(size=n)
-        # Copies of each feature with one sample moved, and targets that hardly notice.
-        X = np.repeat(base, 3, axis=1)
-        for column in range(X.shape[1]):
-            X[rng.integers(n), column] += 1.0
-        y = np.round(y, 2) + 1e-7 * rng.normal(size=n)
+        X, y = nearly_equal_trees(rng, noise=1e-7)
         exact = Search(X, y, task="regression", max_depth=3, kernel="scalar")
         fast = Search(X, y, task="regression", max_depth=3, kernel=kernel)
         assert exact.run() == fast.run() == "optimal"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.support.engine import KERNELS, SWITCHES, Settings, run
+from tests.support.engine import KERNELS, SWITCHES, VECTOR_KERNELS, Settings, run
 from tests.support.instances import random_features, scaled
 from tests.support.weighted import (
     WeightedInstance,
@@ -134,7 +134,7 @@ LANES = {
 @pytest.mark.parametrize(
     ("objective", "total", "lanes"), [(name, *pair) for name, lanes in LANES.items() for pair in lanes.items()]
 )
-@pytest.mark.parametrize("kernel", KERNELS[1:])
+@pytest.mark.parametrize("kernel", VECTOR_KERNELS)
 def test_narrow_numbers_take_more_thresholds_at_once(kernel: str, objective: str, total: int, lanes: int) -> None:
     n, features, classes = 200, 2, 4
     rng = np.random.default_rng(73)

@@ -91,17 +91,7 @@ def commands_of(page: Path) -> list[str]:
 def run_commands(commands: list[str], folder: Path) -> str:
     """Run lines of a shell that must all succeed; what they printed."""
     script = "\n".join(["set -eu", 'codt() { "$PYTHON" -m codt "$@"; }', *commands])
-    environment = {**os.environ, "PYTHON": sys.executable}
-    done = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", script],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env=environment,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return output_of(["bash", "-o", "pipefail", "-c", script], folder, PYTHON=sys.executable)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="runs lines of a Unix shell")
@@ -179,14 +169,12 @@ def test_examples(example: Path, tmp_path: Path) -> None:
 
 def run_script(script: Path, folder: Path) -> str:
     """Run a script that must succeed; what it printed."""
-    environment = {**os.environ, "MPLBACKEND": "Agg"}
-    done = subprocess.run(
-        [sys.executable, str(script)],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env=environment,
-        check=False,
-    )
+    return output_of([sys.executable, str(script)], folder, MPLBACKEND="Agg")
+
+
+def output_of(command: list[str], folder: Path, **variables: str) -> str:
+    """Run a command that must succeed; what it printed."""
+    environment = {**os.environ, **variables}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -10,7 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from codt import OptimalTreeClassifier, OptimalTreeRegressor, verify
-from codt.problem.problem import Importance, prepare_problem
+from codt.problem.importance import Importance
+from codt.problem.problem import prepare_problem
 from codt.problem.sums import exact_sum, fit_means, fit_median, sums_by_group
 from tests.support.instances import scaled
 

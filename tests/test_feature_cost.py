@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from codt.options.options import TERMINALS
+from tests.support.checker import check_tree, close
 from tests.support.engine import KERNELS, Settings, check_optimal, make_search, random_settings, run, solve
-from tests.support.instances import TASKS, Instance, Task, random_feature_costs, random_instance, scaled
+from tests.support.instances import TASKS, Instance, Task, long_instance, random_feature_costs, random_instance, scaled
 from tests.support.oracle import optimal_objective
+from tests.support.telling import telling
 
 MAX_ROWS = {1: 12, 2: 12, 3: 10, 4: 8}
 
@@ -32,23 +34,16 @@ def test_every_setting_returns_the_optimum_of_the_oracle(terminal: str, task: Ta
     for _ in range(scaled(350)):
         instance = priced_instance(rng, task)
         settings = replace(random_settings(rng), terminal=terminal)
-        try:
+        with telling(settings, instance):
             check_optimal(solve(instance, settings), instance)
-        except AssertionError as error:
-            raise AssertionError(f"{error}\n{settings}\n{instance!r}") from error
 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_every_kernel_returns_the_optimum_on_more_rows_than_it_has_lanes(task: Task) -> None:
     rng = np.random.default_rng([32, TASKS.index(task)])
     for _ in range(scaled(5)):
-        n = int(rng.integers(60, 120))
-        X = np.column_stack([rng.permutation(n), rng.integers(0, 3, n), rng.integers(0, 2, n)]).astype(np.float64)
-        y = rng.integers(0, int(rng.choice([2, 4])), n).astype(np.float64)
-        penalty = float(rng.choice([0.0, 0.5]))
-        free = Instance(X, y, task, 4 if task == "classification" else 0, 2, penalty)
-        costs = [float(cost) for cost in rng.choice([0.0, 0.25, 1.0, 3.0, 1e9], 3)]
-        instance = replace(free, feature_costs=tuple(costs))
+        costs = tuple(float(cost) for cost in rng.choice([0.0, 0.25, 1.0, 3.0, 1e9], 3))
+        instance = replace(long_instance(rng, task, levels=(3, 2)), feature_costs=costs)
         optimum = optimal_objective(instance)
         for terminal, kernel in itertools.product(TERMINALS[1:], KERNELS):
             search = solve(instance, Settings.with_all_bounds(terminal=terminal, kernel=kernel))
@@ -95,6 +90,25 @@ def test_of_equal_features_the_cheaper_one_is_used(cheaper: int, terminal: str) 
             search = solve(instance, replace(Settings.with_all_bounds(), terminal=terminal, kernel=kernel))
             used = set(search.tree()["feature"].tolist()) - {-1}
             assert 2 - cheaper not in used, used
+
+
+def test_the_greedy_start_takes_prices_into_account() -> None:
+    rng = np.random.default_rng(37)
+    better = 0
+    for _ in range(scaled(150)):
+        instance = priced_instance(rng, TASKS[int(rng.integers(2))])
+        start = make_search(instance, Settings(greedy_start=True))
+        objective = check_tree(start.tree(), instance).objective
+        assert close(start.upper_bound, objective, instance.scale)
+        assert objective >= optimal_objective(instance)
+        # No worse than the best stump that has, for some feature, the test of lowest impurity.
+        for feature in range(instance.X.shape[1]):
+            alone = replace(instance, X=instance.X[:, [feature]], max_depth=1, feature_costs=())
+            dearer = replace(alone, penalty=instance.penalty + instance.feature_costs[feature])
+            stump = make_search(dearer, Settings(greedy_start=True)).upper_bound
+            assert start.upper_bound <= stump + 1e-9 * instance.scale
+            better += start.upper_bound < stump
+    assert better > 0
 
 
 def test_bounds_hold_at_every_step() -> None:

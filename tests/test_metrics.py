@@ -212,7 +212,7 @@ def test_a_tree_that_finds_nothing_has_an_f1_of_zero() -> None:
     ("options", "given", "words"),
     [
         ({"metric": "f1"}, {"y": [0, 1, 2, 0]}, "metric='f1': y holds 3 class.*expected two; 'balanced_accuracy'"),
-        ({"metric": "f1"}, {"y": [1, 1, 1, 1]}, "metric='f1': y holds 1 class"),
+        ({"metric": "f1"}, {"y": [1, 1, 1, 1]}, "metric='f1': y holds 1 class; expected two.$"),
         ({"metric": "balanced_accuracy"}, {"y": [1, 1, 1, 1]}, "y holds 1 class.*expected two or more"),
         ({"metric": "jaccard"}, {"sample_weight": [1, 0, 1, 0]}, "no sample of the positive class, 1, counts"),
         ({"metric": "f1_macro"}, {}, "metric='f1_macro': expected one of 'f1'.*no ratio of two sums"),

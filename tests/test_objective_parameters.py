@@ -23,6 +23,7 @@ from codt import OptimalTreeClassifier, OptimalTreeRegressor, _core, from_json, 
 from codt.export.json_format import VERSION
 from codt.loading import json_reader
 from codt.options.options import Option, constraints
+from codt.problem.importance import Importance
 from codt.problem.objectives import (
     CRITERIA,
     FAMILIES,
@@ -33,7 +34,6 @@ from codt.problem.objectives import (
     find_objective,
     register,
 )
-from codt.problem.problem import Importance
 from tests.support.documents import of_version
 from tests.test_bad_input import core_arguments
 

@@ -21,8 +21,8 @@ from codt.command_line.summary import report
 from codt.explain.page import explanation_page
 from codt.export.json_format import VERSION
 from codt.pictures.layout import spread_words, spreads
+from codt.problem.importance import Importance
 from codt.problem.objectives import CRITERIA, OBJECTIVES, Objective, Samples, register
-from codt.problem.problem import Importance
 from codt.tree.tree import Tree
 from tests.support.documents import of_version
 from tests.support.instances import scaled

@@ -15,7 +15,9 @@ import pytest
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from codt import (
+    OptimalPolicyTree,
     OptimalPolicyTreeCV,
+    OptimalSurvivalTree,
     OptimalSurvivalTreeCV,
     OptimalTreeClassifier,
     OptimalTreeClassifierCV,
@@ -259,6 +261,25 @@ def test_tuned_estimators_check_and_document_what_they_take(cls: Any) -> None:
 
 
 # Documents.
+
+SAMPLES = np.arange(12.0).reshape(6, 2)
+EVENTS = np.array([(True, time) for time in range(1, 7)], dtype="?,f8")
+TRAINED: dict[Any, tuple[Any, Any]] = {
+    OptimalTreeClassifier: (OptimalTreeClassifierCV, [0, 0, 0, 1, 1, 1]),
+    OptimalTreeRegressor: (OptimalTreeRegressorCV, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]),
+    OptimalPolicyTree: (OptimalPolicyTreeCV, SAMPLES % 3),
+    OptimalSurvivalTree: (OptimalSurvivalTreeCV, EVENTS),
+}
+
+
+@pytest.mark.parametrize("cls", TRAINED)
+def test_classes_document_every_attribute(cls: Any) -> None:
+    tuned, y = TRAINED[cls]
+    for model in (cls(max_depth=1), tuned(max_depths=[1], cv=2)):
+        model.fit(SAMPLES, y)
+        section = inspect.getdoc(type(model)).partition("Attributes\n----------\n")[2].partition("\n\n")[0]
+        told = {name for line in re.findall(r"^\w.*$", section, re.MULTILINE) for name in re.findall(r"\w+_\b", line)}
+        assert {name for name in vars(model) if name.endswith("_")} <= told
 
 
 def documented(cls: Any) -> list[str]:

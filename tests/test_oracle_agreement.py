@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from codt.options.options import TERMINALS
-from tests.support.engine import KERNELS, REGISTRY, SWITCHES, Settings, check_optimal, solve
-from tests.support.instances import TASKS, Instance, Task, random_instance, scaled
+from tests.support.engine import KERNELS, REGISTRY, SWITCHES, VECTOR_KERNELS, Settings, check_optimal, solve
+from tests.support.instances import TASKS, Task, long_instance, random_instance, scaled
 from tests.support.oracle import optimal_objective
+from tests.support.telling import telling
 
 STRATEGIES = list(REGISTRY)
 
@@ -46,22 +47,15 @@ def test_every_setting_returns_the_optimum_of_the_oracle(strategy: str, terminal
             threads=int(rng.choice([1, 1, 1, 2, 3])),
             **bounds,
         )
-        try:
+        with telling(settings, instance):
             check_optimal(solve(instance, settings), instance)
-        except AssertionError as error:
-            raise AssertionError(f"{error}\n{settings}\n{instance!r}") from error
 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_every_kernel_returns_the_optimum_on_more_rows_than_it_has_lanes(task: Task) -> None:
     rng = np.random.default_rng([5, TASKS.index(task)])
     for _ in range(scaled(6)):
-        # One column of many values and one of few: few different sets of rows for the oracle to solve.
-        n = int(rng.integers(60, 140))
-        X = np.column_stack([rng.permutation(n), rng.integers(0, 3, n)]).astype(np.float64)
-        y = rng.integers(0, 4, n).astype(np.float64)
-        penalty = float(rng.choice([0.0, 0.5, 2.0]))
-        instance = Instance(X, y, task, 4 if task == "classification" else 0, 2, penalty)
+        instance = long_instance(rng, task, levels=(3,))
         optimum = optimal_objective(instance)
         for terminal, bounds, kernel in itertools.product(TERMINALS, BOUNDS[:2], KERNELS):
             search = solve(instance, Settings(terminal=terminal, kernel=kernel, **bounds))
@@ -71,14 +65,14 @@ def test_every_kernel_returns_the_optimum_on_more_rows_than_it_has_lanes(task: T
 @pytest.mark.parametrize("task", TASKS)
 def test_vector_kernels_return_the_same_tree_bit_for_bit(task: Task) -> None:
     # The scalar one evaluates split by split, not in batches, so it may meet another of several optima first.
-    kernels = KERNELS[1:]
     rng = np.random.default_rng([6, TASKS.index(task)])
     for _ in range(scaled(100)):
         depth = int(rng.integers(1, 4))
         instance = random_instance(rng, task, max_depth=depth, penalised=bool(rng.integers(2)), max_rows=40)
         trees = [
-            solve(instance, Settings.with_all_bounds(terminal="depth-two", kernel=kernel)).tree() for kernel in kernels
+            solve(instance, Settings.with_all_bounds(terminal="depth-two", kernel=kernel)).tree()
+            for kernel in VECTOR_KERNELS
         ]
         for name, array in trees[0].items():
-            for kernel, tree in zip(kernels[1:], trees[1:], strict=True):
+            for kernel, tree in zip(VECTOR_KERNELS[1:], trees[1:], strict=True):
                 np.testing.assert_array_equal(array, tree[name], err_msg=f"{name} with {kernel}: {instance!r}")

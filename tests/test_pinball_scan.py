@@ -15,12 +15,10 @@ from numpy.typing import NDArray
 
 from codt import Search
 from codt._core import scan_sides
-from tests.support.engine import KERNELS
-from tests.support.instances import random_features, scaled
+from tests.support.engine import VECTOR_KERNELS
+from tests.support.instances import nearly_equal_trees, scaled, scan_features
 
 Floats = NDArray[np.float64]
-
-VECTOR_KERNELS = tuple(kernel for kernel in KERNELS if kernel != "scalar")
 
 #: Kinds of targets, each a function of a random generator and of noisy numbers.
 TARGETS: dict[str, Callable[[np.random.Generator, Floats], Floats]] = {
@@ -48,9 +46,8 @@ WEIGHTS: dict[str, Callable[[np.random.Generator, int], Floats | None]] = {
 
 def instance(rng: np.random.Generator, kind: str, n: int) -> tuple[Floats, Floats]:
     """Features with many ties and without, and targets that depend on some of them."""
-    X = np.column_stack([random_features(rng, n, 2), rng.random((n, 2)), rng.integers(0, 9, n)])
-    score = X[:, 2] * rng.normal() + (X[:, 3] > rng.random()) * rng.normal() + rng.normal(size=n)
-    return np.ascontiguousarray(X), TARGETS[kind](rng, score)
+    X, score = scan_features(rng, n)
+    return X, TARGETS[kind](rng, score)
 
 
 def random_objective(rng: np.random.Generator) -> dict[str, Any]:
@@ -111,13 +108,7 @@ def test_an_optimum_among_nearly_equal_trees_is_found(kernel: str) -> None:
     """Splits whose losses differ by less than the rounding of targets: the losses as they are have to decide."""
     rng = np.random.default_rng(4)
     for _ in range(scaled(20)):
-        n = 60
-        base = rng.integers(0, 4, (n, 3)).astype(np.float64)
-        y = base @ rng.normal(size=3) + rng.normal(size=n)
-        X = np.repeat(base, 3, axis=1)
-        for column in range(X.shape[1]):
-            X[rng.integers(n), column] += 1.0
-        y = np.round(y, 2) + 1e-9 * rng.normal(size=n)
+        X, y = nearly_equal_trees(rng, noise=1e-9)
         searches = [
             Search(X, y, task="regression", criterion="absolute_error", max_depth=3, kernel=name)
             for name in ("scalar", kernel)

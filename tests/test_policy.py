@@ -250,6 +250,12 @@ def test_bad_uses_are_named() -> None:
             model.fit(X, [[1, 2], [2, 1]], actions=actions)
     with pytest.raises(ValueError, match=r"actions=\['a', 'a'\]: expected different numbers or texts"):
         model.fit(X, [[1, 2], [2, 1]], actions=["a", "a"])
+    with pytest.raises(ValueError, match=r"actions=\[1, 'a'\]: expected either numbers or texts"):
+        model.fit(X, [[1, 2], [2, 1]], actions=[1, "a"])
+    with pytest.raises(ValueError, match=r"rewards has shape \(2, 1\); expected .* two actions"):
+        model.fit(X, [[1], [2]])
+    with pytest.raises(ValueError, match="rewards has 3 entries, but X has 2 samples"):
+        model.fit(X, [[1, 2], [2, 1], [1, 1]])
     with pytest.raises(ValueError, match="rewards"):
         model.fit(X, [[1, np.nan], [2, 1]])
     with pytest.raises(ValueError, match="rewards are too far apart"):

@@ -302,9 +302,9 @@ def test_bad_uses_are_named() -> None:
             model.fit(X, y)
     with pytest.raises(ValueError, match="no event"):
         model.fit(X, survival([False, False], [1.0, 2.0]))
-    with pytest.raises(ValueError, match="finite times of at least 0"):
+    with pytest.raises(ValueError, match="y holds the time -1; expected finite times of at least 0"):
         model.fit(X, survival([True, False], [-1.0, 2.0]))
-    with pytest.raises(ValueError, match="events of True and False"):
+    with pytest.raises(ValueError, match="y holds the event 2; expected True and False"):
         model.fit(X, pd.DataFrame({"event": [2, 0], "time": [1.0, 2.0]}))
     with pytest.raises(ValueError, match="numbers as times in the second column"):
         model.fit(X, pd.DataFrame({"event": [1, 0], "time": ["now", "then"]}))

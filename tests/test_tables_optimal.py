@@ -14,6 +14,7 @@ from tests.support.engine import KERNELS, SWITCHES
 from tests.support.instances import scaled
 from tests.support.table_trees import as_table, container_for, leaf_of, near, new_rows, read_tree
 from tests.support.tables import Rng, TableProblem, random_problem
+from tests.support.telling import telling
 
 TREES: dict[str, Any] = {"classification": OptimalTreeClassifier, "regression": OptimalTreeRegressor}
 
@@ -86,7 +87,7 @@ def test_fitted_trees_are_optimal(seed: int) -> None:
         container = container_for(rng, problem.features)
         options, data = of_problem(problem, container, with_task=False)
         ways = {**random_ways(rng), "n_jobs": int(rng.integers(1, 4))} if rng.random() < 0.8 else {}
-        try:
+        with telling(problem, container, ways):
             model = TREES[problem.task](**options, **ways)
             if rng.random() < 0.2:  # in two parts
                 model.set_params(warm_start=True, max_expansions=int(rng.integers(0, 4)))
@@ -102,8 +103,6 @@ def test_fitted_trees_are_optimal(seed: int) -> None:
                 model.loss_, Fraction(model.objective_) - model.tree_.n_splits * Fraction(model.penalty_), problem
             )
             check_routes(rng, problem, container, model)
-        except Exception as error:
-            raise AssertionError(f"{error!r}\n{problem}\n{container} {ways}") from error
     assert sets > scaled(25)
 
 
@@ -114,7 +113,7 @@ def test_searches_are_right_at_every_step(seed: int) -> None:
         problem = random_problem(rng)
         options, data = of_problem(problem, container_for(rng, problem.features), with_task=True)
         ways = {**random_ways(rng), "kernel": str(rng.choice(KERNELS))}
-        try:
+        with telling(problem, ways):
             search = Search(**data, **options, **ways)
             best, _ = problem.optimum(search.penalty)
             slack = Fraction(1, 10**10) * (problem.root_loss + best)
@@ -132,5 +131,3 @@ def test_searches_are_right_at_every_step(seed: int) -> None:
                 else:
                     search.run(n_jobs=int(rng.integers(1, 4)))
             check(problem, search.incumbent, search.penalty, search.bounds.upper, smallest=search.smallest)
-        except Exception as error:
-            raise AssertionError(f"{error!r}\n{problem}\n{ways}") from error

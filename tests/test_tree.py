@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
 
 from codt import OptimalTreeClassifier, OptimalTreeRegressor, Tree
+from codt.problem.objectives import OBJECTIVES
+from codt.table.kinds import Categories
+from codt.tree.tree import COLUMNS, DETAILS
 from tests.support.checker import check_tree
 from tests.support.instances import Instance
 
@@ -58,6 +62,50 @@ def test_a_tree_cannot_be_changed(tree: Tree) -> None:
         tree.task = "regression"  # type: ignore[misc]
     with pytest.raises(ValueError, match="read-only"):
         tree.threshold[0] = 3.0
+
+
+def full_tree() -> Tree:
+    """A tree none of whose parameters is what it would be by default."""
+    return Tree(
+        task="classification",
+        feature=[0, -1, -1],
+        threshold=[np.nan] * 3,
+        left=[1, -1, -1],
+        right=[2, -1, -1],
+        n_samples=[5, 2, 3],
+        loss=[6.0, 1.0, 2.0],
+        value=[[3.0, 4.0], [1.0, 2.0], [2.0, 2.0]],
+        label=[0, 1, 1],
+        below=[0.5, np.nan, np.nan],
+        above=[1.5, np.nan, np.nan],
+        weight=[8.0, 3.0, 5.0],
+        objective=OBJECTIVES["weighted-misclassification"],
+        feature_names=["colour"],
+        class_names=["no", "yes"],
+        missing=[1, -1, -1],
+        categories=[[True, False], [False, False], [False, False]],
+        kinds=[Categories(("blue", "red"))],
+    )
+
+
+@pytest.mark.parametrize("name", ["nothing", *COLUMNS, *DETAILS])
+def test_a_copy_has_everything_but_what_is_replaced(name: str) -> None:
+    tree = full_tree()
+    others: dict[str, Any] = {"task": "regression", "objective": OBJECTIVES["squared-error"], "kinds": (None,)}
+    others |= {"feature_names": ["age"], "class_names": ["n", "y"]}
+    others |= {column: np.zeros_like(getattr(tree, column)) for column in COLUMNS}
+    copy = tree.replace(**{name: others[name]} if name in others else {})
+    for parameter in (*COLUMNS, *DETAILS):
+        expected = others[name] if parameter == name else getattr(tree, parameter)
+        np.testing.assert_array_equal(getattr(copy, parameter), expected, err_msg=parameter)
+    assert tree == full_tree()
+
+
+def test_a_default_can_be_taken_anew() -> None:
+    assert full_tree().replace(weight=None, label=None).weight.tolist() == [7.0, 3.0, 4.0]
+    assert full_tree().replace(weight=None, label=None).label.tolist() == [1, 1, 0]
+    with pytest.raises(TypeError, match="colour"):
+        full_tree().replace(colour="red")
 
 
 def test_equality_and_storage(tree: Tree) -> None:

@@ -31,7 +31,9 @@ from codt import (
 )
 from codt.pictures.notebook import fitted_html
 from codt.search.proof import KnownBound
-from codt.tuning.path import PathSolver, SizeBounds, _from_the_ends
+from codt.tuning.path import PathSolver
+from codt.tuning.settings import from_the_ends
+from codt.tuning.size_bounds import SizeBounds
 from tests.support.instances import TASKS, random_instance, scaled
 from tests.support.oracle import Oracle
 
@@ -164,9 +166,9 @@ def test_bounds_carry_over_between_depths() -> None:
     assert alone.at(5, 2.0) == 60.0
 
 
-def test_costs_are_ordered_from_the_ends() -> None:
+def test_costs_are_orderedfrom_the_ends() -> None:
     for count in range(1, 20):
-        order = _from_the_ends(list(range(count)))
+        order = from_the_ends(list(range(count)))
         assert sorted(order) == list(range(count))
         for position, cost in enumerate(order[2:], start=2):
             assert min(order[:position]) < cost < max(order[:position])

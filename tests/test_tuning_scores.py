@@ -191,6 +191,18 @@ def test_a_frame_names_the_actions_of_a_tuned_policy() -> None:
         OptimalPolicyTreeCV().fit(X, X[:, 0])
 
 
+def test_the_actions_of_a_tuned_policy_can_be_named() -> None:
+    X, rng = made(9)
+    rewards = np.column_stack([np.zeros(90), X[:, 0] - 6 + rng.normal(size=90)])
+    plain = OptimalPolicyTreeCV(cv=FOLDS, **OPTIONS).fit(X, rewards)
+    tuned = OptimalPolicyTreeCV(cv=FOLDS, **OPTIONS).fit(X, rewards, actions=["wait", "treat"])
+    assert tuned.classes_.tolist() == tuned.best_estimator_.classes_.tolist() == ["wait", "treat"]
+    assert (tuned.predict(X) == np.array(["wait", "treat"])[plain.predict(X)]).all()
+    assert (tuned.cv_results_["mean_test_score"] == plain.cv_results_["mean_test_score"]).all()
+    with pytest.raises(ValueError, match="actions names 1 actions; expected 2"):
+        OptimalPolicyTreeCV().fit(X, rewards, actions=["wait"])
+
+
 # --- survival
 
 
@@ -226,7 +238,7 @@ def test_survival_trees_are_scored_by_concordance() -> None:
 def test_bad_survival_data_are_named() -> None:
     X, rng = made(12)
     y = events(X, rng)
-    with pytest.raises(ValueError, match="y: expected a structured array or a data frame with two columns"):
+    with pytest.raises(ValueError, match=r"y is of type ndarray, .* a data frame with two columns"):
         OptimalSurvivalTreeCV(**OPTIONS).fit(X, y["time"])
     with pytest.raises(ValueError, match="cv=80: "):
         OptimalSurvivalTreeCV(cv=80, **OPTIONS).fit(X, y)

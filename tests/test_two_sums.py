@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 
 from codt import Search
 from codt._core import scan_sides
-from tests.support.engine import KERNELS
+from tests.support.engine import VECTOR_KERNELS
 from tests.support.instances import random_features, scaled
 
 Floats = NDArray[np.float64]
-
-VECTOR_KERNELS = tuple(kernel for kernel in KERNELS if kernel != "scalar")
 
 #: The objectives with such scans, with their parameters and the number of classes, or zero.
 OBJECTIVES: dict[str, tuple[str, list[float], int]] = {

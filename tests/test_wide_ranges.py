@@ -11,6 +11,7 @@ import pytest
 
 from tests.support.engine import random_settings
 from tests.support.instances import random_features, scaled
+from tests.support.telling import telling
 from tests.support.weighted import Floats, WeightedInstance, make_search, optimal_objective, tree_objective
 
 #: What the search promises (rules/settings.hpp, wanted_precision), and its margin around the exact value.
@@ -95,19 +96,15 @@ def test_the_optimum_is_right_to_a_part_of_itself(kind: str) -> None:
         instance, settings = wide_instance(rng, kind), random_settings(rng)
         search = make_search(instance, settings)
         run_in_pieces(rng, search, settings.threads)
-        told = f"{settings}\n{instance!r}"
-        try:
+        with telling(settings, instance):
             optimum, objective = optimal_objective(instance), tree_objective(search.tree(), instance)
-        except AssertionError as error:
-            raise AssertionError(f"{error}\n{told}") from error
-        told = f"{float(objective)!r} of {float(optimum)!r}\n{told}"
-        assert objective - optimum <= PRECISION * optimum, told
-        assert search.tolerance <= 1e-9 * float(optimum) or objective == optimum, f"{search.tolerance} {told}"
-        trace = search.trace()
-        room = PRECISION * optimum
-        assert (np.diff(trace[:, 2]) >= 0).all(), told
-        assert (np.diff(trace[:, 3]) <= 0).all(), told
-        assert all(Fraction(lower) <= optimum + room for lower in trace[:, 2].tolist()), told
-        assert all(Fraction(upper) >= optimum - room for upper in trace[:, 3].tolist()), told
-        assert search.lower_bound == search.upper_bound, told
-        assert abs(Fraction(search.upper_bound) - objective) <= room, told
+            assert objective - optimum <= PRECISION * optimum, f"{float(objective)!r} of {float(optimum)!r}"
+            assert search.tolerance <= 1e-9 * float(optimum) or objective == optimum, search.tolerance
+            trace = search.trace()
+            room = PRECISION * optimum
+            assert (np.diff(trace[:, 2]) >= 0).all()
+            assert (np.diff(trace[:, 3]) <= 0).all()
+            assert all(Fraction(lower) <= optimum + room for lower in trace[:, 2].tolist())
+            assert all(Fraction(upper) >= optimum - room for upper in trace[:, 3].tolist())
+            assert search.lower_bound == search.upper_bound
+            assert abs(Fraction(search.upper_bound) - objective) <= room

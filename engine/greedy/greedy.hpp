@@ -1,6 +1,10 @@
 // The greedy (CART) tree: every node takes the split of lowest impurity, and subtrees that are not worth
 // their penalty, or do not lower the loss enough, are cut off again. A limited number of leaves is shared out
 // in proportion to the losses. It is the search's first incumbent.
+//
+// Where features cost something, the split of lowest impurity may not be worth its price. Then a second tree
+// is grown, in which every node takes, of the best splits of all features, the one whose two leaves and price
+// add up to the least; the better of the two trees is kept.
 #pragma once
 
 #include <cstdint>

@@ -28,6 +28,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "common/check.hpp"
@@ -74,6 +75,17 @@ CODT_INLINE void walk_groups(const Stream<Block>& stream, std::uint32_t begin, c
         for (; k < *group; ++k) step(stream.ordered[k]);
         boundary(k);
     }
+}
+
+// Calls walk(left, right) with constants, if a block is to be walked for any of the two sides.
+template <class Visit>
+CODT_INLINE void for_sides(bool left, bool right, const Visit& walk) {
+    if (left && right)
+        walk(std::true_type{}, std::true_type{});
+    else if (left)
+        walk(std::true_type{}, std::false_type{});
+    else if (right)
+        walk(std::false_type{}, std::true_type{});
 }
 
 // Defaults that suit most kernels.

@@ -320,12 +320,9 @@ struct SquaredErrorPass {
         }
         const bool walk_left = any_negative(room);
         const bool walk_right = any_negative(other);
-        if (walk_left && walk_right)
-            walk<true, true>(in);
-        else if (walk_left)
-            walk<true, false>(in);
-        else if (walk_right)
-            walk<false, true>(in);
+        for_sides(walk_left, walk_right, [&](auto on_the_left, auto on_the_right) CODT_INLINE_LAMBDA {
+            walk<on_the_left, on_the_right>(in);
+        });
     }
 
     template <bool Left, bool Right>

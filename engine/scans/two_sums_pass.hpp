@@ -280,12 +280,9 @@ struct TwoSumsPass {
             walk_left = walk_left && is_better(left, in, true);
             walk_right = walk_right && is_better(right, in, false);
         }
-        if (walk_left && walk_right)
-            walk<true, true>(in);
-        else if (walk_left)
-            walk<true, false>(in);
-        else if (walk_right)
-            walk<false, true>(in);
+        for_sides(walk_left, walk_right, [&](auto on_the_left, auto on_the_right) CODT_INLINE_LAMBDA {
+            walk<on_the_left, on_the_right>(in);
+        });
     }
     template <bool Left, bool Right>
     CODT_INLINE void walk(const Counted& in) {

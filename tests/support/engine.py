@@ -125,3 +125,4 @@ def check_optimal(search: Any, instance: Instance, optimum: Fraction | None = No
 
 #: The kernels that this machine can run; the portable ones, scalar and baseline, come first and always can.
 KERNELS = tuple(kernel for kernel, supported in _core.kernels().items() if supported)
+VECTOR_KERNELS = KERNELS[1:]

@@ -147,6 +147,36 @@ def random_instance(
     return Instance(X, y, task, k, max_depth, random_penalty(rng, float(free.leaf_loss)))
 
 
+def long_instance(rng: np.random.Generator, task: Task, levels: tuple[int, ...]) -> Instance:
+    """A problem of more rows than a kernel has lanes.
+
+    One column has many values, the others have few, so that there are few sets of rows for the oracle to solve.
+    """
+    n = int(rng.integers(60, 120))
+    X = np.column_stack([rng.permutation(n), *(rng.integers(0, count, n) for count in levels)]).astype(np.float64)
+    k = int(rng.choice([2, 4]))
+    y = rng.integers(0, k, n).astype(np.float64)
+    return Instance(X, y, task, k if task == "classification" else 0, 2, float(rng.choice([0.0, 0.5, 2.0])))
+
+
+def scan_features(rng: np.random.Generator, n: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Awkward features and smooth ones, and noisy numbers that depend on some of them."""
+    X = np.column_stack([random_features(rng, n, 2), rng.random((n, 2)), rng.integers(0, 9, n)])
+    score = X[:, 2] * rng.normal() + (X[:, 3] > rng.random()) * rng.normal() + rng.normal(size=n)
+    return np.ascontiguousarray(X), score
+
+
+def nearly_equal_trees(rng: np.random.Generator, noise: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Copies of features with one sample moved in each, and targets that hardly tell the copies apart."""
+    n = 60
+    base = rng.integers(0, 4, (n, 3)).astype(np.float64)
+    y = base @ rng.normal(size=3) + rng.normal(size=n)
+    X = np.repeat(base, 3, axis=1)
+    for column in range(X.shape[1]):
+        X[rng.integers(n), column] += 1.0
+    return X, np.round(y, 2) + noise * rng.normal(size=n)
+
+
 def exact_instance(
     rng: np.random.Generator,
     task: Task,

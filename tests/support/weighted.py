@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from tests.support import engine
 from tests.support.engine import Settings, run
 from tests.support.instances import random_features
+from tests.support.telling import telling
 
 Floats = NDArray[np.float64]
 
@@ -352,12 +353,10 @@ def check_value(value: list[float], rows: list[int], instance: WeightedInstance)
 
 def solve_and_check(instance: WeightedInstance, settings: Settings, optimum: Fraction) -> None:
     """Search to the end and check the result; a failure says how to repeat it."""
-    try:
+    with telling(settings, instance):
         search = make_search(instance, settings)
         assert run(search, threads=settings.threads) == "optimal"
         check_optimal(search, instance, optimum)
-    except (AssertionError, RuntimeError) as error:
-        raise AssertionError(f"{error}\n{settings}\n{instance!r}") from error
 
 
 def check_optimal(search: Any, instance: WeightedInstance, optimum: Fraction) -> None:

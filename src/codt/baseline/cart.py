@@ -11,12 +11,12 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from codt.baseline.one_hot import one_hot, without_indicators
 from codt.input_checks.arrays import Floats
 from codt.options.options import Task
+from codt.problem.importance import Importance
 from codt.problem.objectives import Objective
-from codt.problem.problem import Importance, Problem, prepare_problem
+from codt.problem.problem import Problem, prepare_problem
 from codt.table.reading import read_table
 from codt.tree.measures import rows_of_nodes
 from codt.tree.of_sklearn import tree_of_nodes
-from codt.tree.split import TEST_COLUMNS
 from codt.tree.tree import Tree
 
 # The options of the estimators that limit CART's trees, too.
@@ -93,9 +93,7 @@ def cart_tree(
         problem = problem.charged_by(label[grown.leaves_of(problem.samples)])
     if problem.objective.shares:
         predicted = value / value.sum(axis=1, keepdims=True)
-    return Tree(
-        problem.task,
-        **{name: getattr(grown, name) for name in (*TEST_COLUMNS, "left", "right", "n_samples", "kinds")},
+    return grown.replace(
         loss=[problem.loss_of(result, rows) for result, rows in zip(predicted, held, strict=True)],
         value=value,
         label=label,

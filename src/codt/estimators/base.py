@@ -18,7 +18,8 @@ from codt.estimators.outcome import Outcome, leaf_outcome
 from codt.options.counterparts import unknown_parameter
 from codt.options.limits import count_threads, seconds_allowed
 from codt.options.options import ESTIMATOR_OPTIONS, SEARCH_OPTIONS, Task, check_options, constraints
-from codt.problem.problem import Importance, prepare_problem
+from codt.problem.importance import Importance
+from codt.problem.problem import prepare_problem
 from codt.search.initial_tree import as_tree
 from codt.search.metric_search import MetricSearch
 from codt.search.prices import Prices

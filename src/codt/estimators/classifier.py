@@ -15,9 +15,9 @@ from codt.estimators.fitted import FittedClasses, metric_of
 from codt.input_checks.numbers import shown
 from codt.options.counterparts import explains_parameters
 from codt.options.options import Option, Task, constraints, document_options, estimator_options
+from codt.problem.importance import ClassWeight, Importance
 from codt.problem.metrics import METRICS, Metric
 from codt.problem.objectives import criterion_option
-from codt.problem.problem import ClassWeight, Importance
 from codt.search.proof import warn_if_stopped
 
 # What is minimised, and what errors count.
@@ -42,7 +42,7 @@ CLASS_OPTIONS = (
     Option(
         "metric",
         None,
-        (StrOptions(set(METRICS)), None),
+        (StrOptions(METRICS.keys()), None),
         '{"f1", "jaccard", "balanced_accuracy"} or None',
         "What is maximised instead, over all training samples, by weight: the F1 score or the Jaccard index of the"
         " second of two classes in the order of their labels, or the mean over all classes of the share that is found."

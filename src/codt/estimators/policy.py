@@ -17,7 +17,7 @@ from codt.estimators.fitted import FittedTree
 from codt.input_checks.arrays import Floats, check_rewards, check_sample_array
 from codt.options.counterparts import explains_parameters
 from codt.options.options import ESTIMATOR_OPTIONS, Task, document_options
-from codt.problem.problem import Importance
+from codt.problem.importance import Importance
 from codt.problem.sums import exact_sum, weighted
 from codt.search.proof import warn_if_stopped
 
@@ -162,7 +162,7 @@ class OptimalPolicyTree(FittedPolicy, BaseOptimalTree):
         self : object
             The fitted estimator.
         """
-        self._fit(X, *self._targets(rewards, sample_weight, actions=_names(rewards, actions)), initial_tree)
+        self._fit(X, *self._targets(rewards, sample_weight, actions=action_names(rewards, actions)), initial_tree)
         warn_if_stopped(self.status_, self.gap_)
         return self
 
@@ -180,7 +180,7 @@ class OptimalPolicyTree(FittedPolicy, BaseOptimalTree):
             names = self.classes_
             _check_order(y, names)
         else:
-            names = _names(y, None)
+            names = action_names(y, None)
         rewards = check_rewards(y, len(names))
         best = rewards.argmax(axis=1)
         with np.errstate(over="ignore"):  # infinity is refused below
@@ -202,18 +202,23 @@ def _check_order(rewards: Any, actions: NDArray[Any]) -> None:
         raise ValueError(f"rewards has the columns {columns!r}; expected {names!r}, in this order.")
 
 
-def _names(rewards: Any, given: Sequence[Any] | None) -> NDArray[Any]:
+def action_names(rewards: Any, given: Sequence[Any] | None) -> NDArray[Any]:
     """Return what the actions are called."""
     columns = getattr(rewards, "columns", None)
     shape = np.shape(rewards)
-    if len(shape) != 2 or 0 in shape:
-        raise ValueError(f"rewards has shape {shape}; expected a row for every sample and a column for every action.")
+    if len(shape) != 2 or not shape[0] or shape[1] < 2:
+        raise ValueError(
+            f"rewards has shape {shape}; expected a row for every sample and a column for every action: at least one"
+            " sample and two actions."
+        )
     if given is None:
         names = np.arange(shape[1]) if columns is None else np.array(list(columns))
     elif isinstance(given, str) or not hasattr(given, "__iter__"):
         raise TypeError(f"actions={given!r}: expected a list of different numbers or texts.")
     else:
-        names = np.array(list(given))
+        names = np.array(given := list(given))
+        if names.dtype.kind == "U" and not all(isinstance(name, str) for name in given):
+            raise ValueError(f"actions={given!r}: expected either numbers or texts.")
     if names.dtype.kind not in "biufU" or names.ndim != 1 or len(set(names.tolist())) != len(names):
         raise ValueError(f"actions={names.tolist()!r}: expected different numbers or texts.")
     if len(names) != shape[1]:

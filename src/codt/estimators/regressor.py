@@ -13,8 +13,8 @@ from codt.estimators.documentation import document_proof
 from codt.estimators.fitted import FittedNumbers
 from codt.options.counterparts import explains_parameters
 from codt.options.options import Task, constraints, document_options, estimator_options
+from codt.problem.importance import Importance
 from codt.problem.objectives import CRITERIA, PARAMETERS, criterion_option
-from codt.problem.problem import Importance
 from codt.search.proof import warn_if_stopped
 
 # What is minimised. A parameter of an objective is also a field of the class.

@@ -16,7 +16,7 @@ from codt.estimators.fitted import FittedTree, forget_fit
 from codt.input_checks.arrays import Floats, check_sample_array
 from codt.options.counterparts import explains_parameters
 from codt.options.options import ESTIMATOR_OPTIONS, Task, document_options
-from codt.problem.problem import Importance
+from codt.problem.importance import Importance
 from codt.search.proof import warn_if_stopped
 from codt.survival.curves import Curve, kaplan_meier, nelson_aalen
 from codt.survival.targets import concordance, events_and_times, numbers

@@ -39,8 +39,10 @@ def check_features(X: object) -> Floats:
     return _as_floats(with_nan(dense(X)), "X", ensure_2d=True, missing=True)
 
 
-def check_labels(y: object, X: Floats) -> tuple[Floats, NDArray[Any]]:
+def check_labels(y: object, X: Floats, name: str = "y") -> tuple[Floats, NDArray[Any]]:
     """Return class codes 0, 1, ... (as float64, for the core) and the classes they stand for.
+
+    ``name`` is what has an entry for each sample, where that is not y itself.
 
     Examples
     --------
@@ -48,7 +50,7 @@ def check_labels(y: object, X: Floats) -> tuple[Floats, NDArray[Any]]:
     >>> codes, classes.tolist()
     (array([1., 0., 1.]), ['a', 'b'])
     """
-    labels = label_array(y, X)
+    labels = label_array(y, X, name)
     missing = np.flatnonzero(~np.isfinite(labels)) if labels.dtype.kind == "f" else _missing_entries(labels)
     if len(missing):
         raise ValueError(
@@ -70,7 +72,7 @@ def check_labels(y: object, X: Floats) -> tuple[Floats, NDArray[Any]]:
     return codes.astype(np.float64), classes
 
 
-def label_array(y: object, X: Any) -> NDArray[Any]:
+def label_array(y: object, X: Any, name: str = "y") -> NDArray[Any]:
     """Return labels as a vector of their own type; whole numbers of any size stay whole numbers.
 
     Examples
@@ -78,7 +80,7 @@ def label_array(y: object, X: Any) -> NDArray[Any]:
     >>> label_array([2**63, 2**63 + 1], np.zeros((2, 1))).dtype
     dtype('uint64')
     """
-    labels = as_column(y, X)
+    labels = as_column(y, X, name)
     # NumPy may have turned a list of large whole numbers into floats, and an array of objects may hold whole numbers.
     listed = isinstance(y, (list, tuple)) and labels.dtype.kind == "f"
     whole = whole_numbers(y if listed else labels) if listed or labels.dtype.kind == "O" else None
@@ -334,7 +336,7 @@ def _without_extension(y: Any) -> Any:
     return y.to_numpy(dtype=plain)
 
 
-def as_column(y: object, X: Any) -> NDArray[Any]:
+def as_column(y: object, X: Any, name: str = "y") -> NDArray[Any]:
     """Return the labels or targets as a vector of their own type, one entry for each sample.
 
     Examples
@@ -354,6 +356,6 @@ def as_column(y: object, X: Any) -> NDArray[Any]:
             raise ValueError(f"y must be a vector, one entry for each sample. {error}") from error
     if len(column) != len(X):
         raise ValueError(
-            f"y has {len(column)} entries, but X has {len(X)} samples; expected one entry for each sample."
+            f"{name} has {len(column)} entries, but X has {len(X)} samples; expected one entry for each sample."
         )
     return column

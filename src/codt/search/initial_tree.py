@@ -21,7 +21,7 @@ from codt.tree.split import (
     missing_left,
     splits_of_sklearn,
 )
-from codt.tree.tree import COLUMNS, LEAF, Tree
+from codt.tree.tree import LEAF, Tree
 
 
 def prune_empty_splits(tree: Tree, X: Floats) -> Tree:
@@ -150,5 +150,4 @@ def with_kinds(tree: Tree, kinds: Sequence[Kind] | None) -> Tree:
             raise ValueError(
                 f"the tree was fitted to a feature {node.feature} of {words_of(held)}; expected {words_of(kind)}."
             )
-    columns: dict[str, Any] = {name: getattr(tree, name) for name in COLUMNS} | {"categories": categories}
-    return Tree(tree.task, **columns, objective=tree.objective, kinds=kinds)
+    return tree.replace(categories=categories, kinds=kinds)

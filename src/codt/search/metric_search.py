@@ -31,14 +31,15 @@ from sklearn.utils.validation import _get_feature_names
 from codt.input_checks.arrays import Floats
 from codt.input_checks.numbers import as_float
 from codt.options.limits import seconds_allowed
+from codt.problem.importance import Importance
 from codt.problem.metrics import ByClass, Metric, exactly
-from codt.problem.problem import Importance, Problem, prepare_problem
+from codt.problem.problem import Problem, prepare_problem
 from codt.problem.sums import sums_by_group
 from codt.search.prices import Prices
 from codt.search.proof import Status, relative_gap
 from codt.search.search import Bounds, Search
 from codt.table.reading import read_table
-from codt.tree.tree import COLUMNS, LEAF, Tree
+from codt.tree.tree import LEAF, Tree
 
 # Expansions of the first run.
 FIRST_RUN = 16
@@ -224,10 +225,8 @@ class MetricSearch:
             )
             for node, label in zip(nodes, labels, strict=True)
         ]
-        arrays: dict[str, Any] = {name: getattr(tree, name) for name in COLUMNS}
-        arrays |= {"value": values, "label": labels, "loss": [float(loss) for loss in losses]}
-        arrays |= {"feature_names": tree.feature_names, "class_names": tree.class_names, "kinds": tree.kinds}
-        judged = Tree(tree.task, **arrays, objective=problem.objective)
+        charged = [float(loss) for loss in losses]
+        judged = tree.replace(value=values, label=labels, loss=charged, objective=problem.objective)
         return Candidate(judged, value, 1 - value + self.prices.exactly(judged))
 
     def run(

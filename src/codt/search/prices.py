@@ -138,7 +138,7 @@ def _by_name(given: Mapping[Any, Any], n_features: int, names: Any) -> Floats:
 
 def _cost(value: Any, feature: object) -> float:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not 0 <= as_float(value) < np.inf:
-        raise ValueError(f"feature_cost of {shown(feature)}: {shown(value)}; expected a finite number of at least 0.")
+        raise ValueError(f"feature_cost[{shown(feature)}]={shown(value)}: expected a finite number of at least 0.")
     return as_float(value)
 
 

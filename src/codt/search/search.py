@@ -27,8 +27,9 @@ from codt.options.options import (
     constraints,
     document_options,
 )
+from codt.problem.importance import ClassWeight, Importance
 from codt.problem.objectives import PARAMETERS, check_parameters
-from codt.problem.problem import ClassWeight, Importance, Problem, prepare_problem
+from codt.problem.problem import Problem, prepare_problem
 from codt.search.columns import Columns
 from codt.search.initial_tree import prune_empty_splits, with_kinds
 from codt.search.prices import Prices, effective_prices
@@ -391,18 +392,18 @@ class Search:
     def incumbent(self) -> Tree:
         """The best tree found so far."""
         arrays = in_features(self.columns, dict(self._core.tree()))
-        arrays = {**arrays, "task": self.task, "objective": self.problem.objective}
-        arrays["feature_names"] = self.feature_names
-        arrays["class_names"] = self.classes if self.task == "classification" else None
-        weights = self.problem.weights
-        if self.task == "regression" and weights is not None:
-            # The core returns means, without the weights behind them.
-            arrays["weight"] = node_weights(Tree(**arrays), self.samples, weights)
-        elif self.problem.costs is not None:
+        if self.problem.costs is not None:
             # The core returns the weight of every class, then the cost of every prediction.
             arrays["value"], costs = np.hsplit(arrays["value"], 2)
             arrays["label"] = costs.argmin(axis=1)
-        return Tree(**arrays)
+        class_names = self.classes if self.task == "classification" else None
+        names = {"feature_names": self.feature_names, "class_names": class_names}
+        tree = Tree(self.task, **arrays, objective=self.problem.objective, **names)
+        weights = self.problem.weights
+        if self.task == "classification" or weights is None:
+            return tree
+        # The core returns means, without the weights behind them.
+        return tree.replace(weight=node_weights(tree, self.samples, weights))
 
     @property
     def loss(self) -> int | float:

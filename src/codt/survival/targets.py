@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codt.input_checks.arrays import Floats
+from codt.input_checks.numbers import shown
 
 
 def events_and_times(y: Any) -> tuple[NDArray[np.bool_], Floats]:
@@ -27,13 +28,19 @@ def events_and_times(y: Any) -> tuple[NDArray[np.bool_], Floats]:
     else:
         columns = []
     if len(columns) != 2:
-        raise ValueError("y: expected a structured array or a data frame with two columns, event and time.")
+        found = f"has {len(columns)} columns" if columns else f"is of type {type(y).__name__}, without named columns"
+        raise ValueError(f"y {found}; expected a structured array or a data frame with two columns, event and time.")
     given, time = np.asarray(columns[0]), numbers(columns[1], "y: expected numbers as times in the second column.")
-    if not np.isin(given, [0, 1]).all():
-        raise ValueError("y: expected events of True and False (or 1 and 0) in the first column.")
+    if (wrong := ~np.isin(given, [0, 1])).any():
+        raise ValueError(
+            f"y holds the event {shown(given[wrong].tolist()[0])}; expected True and False (or 1 and 0) in the first"
+            " column."
+        )
     event = given.astype(bool)
-    if not (np.isfinite(time) & (time >= 0)).all():
-        raise ValueError("y: expected finite times of at least 0 in the second column.")
+    if (wrong := ~(np.isfinite(time) & (time >= 0))).any():
+        raise ValueError(
+            f"y holds the time {time[wrong][0]:g}; expected finite times of at least 0 in the second column."
+        )
     if not event.any():
         raise ValueError("y holds no event; expected at least one.")
     return event, time

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from codt.tree.tree import COLUMNS, LEAF, Tree
+from codt.tree.tree import LEAF, Tree
 
 
 def only_tested(model: Any) -> Any:
@@ -26,9 +26,9 @@ def only_tested(model: Any) -> Any:
     tested = np.unique(tree.feature[tree.feature != LEAF]) if tree.n_splits else np.zeros(1, dtype=np.intp)
     narrow = copy(model)
     feature = np.where(tree.feature == LEAF, LEAF, np.searchsorted(tested, tree.feature))
-    columns: dict[str, Any] = {name: getattr(tree, name) for name in COLUMNS}
     kinds = None if tree.kinds is None or not tree.n_splits else [tree.kinds[kept] for kept in tested]
-    narrow.tree_ = Tree(tree.task, **{**columns, "feature": feature}, objective=tree.objective, kinds=kinds)
+    names = None if tree.feature_names is None else [tree.feature_names[kept] for kept in tested.tolist()]
+    narrow.tree_ = tree.replace(feature=feature, kinds=kinds, feature_names=names)
     narrow.n_features_in_ = len(tested)
     if hasattr(model, "feature_names_in_"):
         narrow.feature_names_in_ = np.asarray(model.feature_names_in_, dtype=object)[tested]

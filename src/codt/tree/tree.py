@@ -36,6 +36,8 @@ COLUMNS: dict[str, type[np.generic]] = {
     "missing": np.int8,
     "categories": np.bool_,
 }
+# What else a tree is made of.
+DETAILS = ("class_names", "feature_names", "kinds", "objective", "task")
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,7 @@ class Tree:
     [2, 1]
     """
 
-    __slots__ = ("_depths", "class_names", "feature_names", "kinds", "objective", "task", *COLUMNS)
+    __slots__ = ("_depths", *DETAILS, *COLUMNS)
 
     task: Task
     feature: NDArray[np.int32]
@@ -213,6 +215,25 @@ class Tree:
 
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"a Tree cannot be changed (tried to delete {name!r}).")
+
+    def replace(self, **changes: Any) -> Tree:
+        """Return a copy in which some of the parameters are others.
+
+        Parameters
+        ----------
+        **changes
+            Parameters of the tree by name; None takes the default anew.
+
+        Examples
+        --------
+        >>> from codt import OptimalTreeRegressor
+        >>> tree = OptimalTreeRegressor(max_depth=1).fit([[1], [2], [5]], [1.0, 1.0, 4.0]).tree_
+        >>> print(tree.replace(feature_names=["age"], value=2 * tree.value))
+        age <= 3.5
+        |-- yes: 2 (n=2, loss=0)
+        `-- no:  8 (n=1, loss=0)
+        """
+        return Tree(**{name: getattr(self, name) for name in (*DETAILS, *COLUMNS)} | changes)
 
     @property
     def node_count(self) -> int:

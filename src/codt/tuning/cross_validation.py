@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -22,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from codt.estimators.base import BaseOptimalTree
 from codt.estimators.classifier import OptimalTreeClassifier
 from codt.estimators.fitted import FittedClasses, FittedNumbers, FittedTree, forget_fit
-from codt.estimators.policy import FittedPolicy, OptimalPolicyTree
+from codt.estimators.policy import FittedPolicy, OptimalPolicyTree, action_names
 from codt.estimators.regressor import OptimalTreeRegressor
 from codt.estimators.survival import FittedSurvival, OptimalSurvivalTree
 from codt.input_checks.arrays import Floats, label_array
@@ -30,8 +31,9 @@ from codt.input_checks.numbers import shown
 from codt.options.limits import count_threads, seconds_allowed
 from codt.options.options import check_options
 from codt.tuning.notebook import tuned_html
-from codt.tuning.path import PathPoint, PathSolver, check_depths
+from codt.tuning.path import PathPoint, PathSolver
 from codt.tuning.scoring import Score
+from codt.tuning.settings import check_depths
 from codt.tuning.supervision import Supervisor, supervised
 
 if TYPE_CHECKING:
@@ -100,23 +102,27 @@ class BaseOptimalTreeCV(FittedTree):
         self : object
             The fitted estimator.
         """
+        self._fit(X, y, sample_weight, groups).warn_if_stopped()
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, **described: Any) -> Supervisor:
+        """Choose the setting; ``described`` says more of what the targets are. Return what has watched the searches."""
         forget_fit(self)
         estimator = self._tree() if self.estimator is None else self.estimator
         if not isinstance(estimator, self._tree):
             raise TypeError(f"estimator={estimator!r}: expected an {self._tree.__name__}.")
         with supervised(seconds_allowed(self.time_limit), shown=bool(self.verbose)) as supervisor:
-            self._choose(estimator, X, y, sample_weight, groups, supervisor)
+            self._choose(partial(PathSolver, estimator, described=described), X, y, sample_weight, groups, supervisor)
         for name, value in vars(self.best_estimator_).items():
             if name.endswith("_"):
                 setattr(self, name, value)
         if self.verbose and self.verbose != "auto":
             print(self._summary())
-        supervisor.warn_if_stopped()
-        return self
+        return supervisor
 
     def _choose(
         self,
-        estimator: BaseOptimalTree,
+        make_solver: Callable[..., PathSolver],
         X: Any,
         y: Any,
         sample_weight: ArrayLike | None,
@@ -126,7 +132,8 @@ class BaseOptimalTreeCV(FittedTree):
         depths = check_depths(self.max_depths)
         supervisor.say("preparing the data")
         # One part of the time for the trees on all of the data, and one for each fold.
-        whole = PathSolver(estimator, X, y, sample_weight)  # checks the data
+        whole = make_solver(X, y, sample_weight)  # checks the data
+        estimator = whole.estimator
         score = Score(estimator, self.scoring, weighted=sample_weight is not None)
         if is_classifier(self) and (labels := label_array(y, whole.samples)).dtype.kind in "iu":
             y = labels  # scikit-learn's scores do not accept whole numbers as objects
@@ -151,7 +158,7 @@ class BaseOptimalTreeCV(FittedTree):
             train, test = ([_rows(part, rows) for part in (X, y, sample_weight)] for rows in folds[number])
             left = math.ceil((len(folds) - number) / n_jobs)
             words = f"fold {number + 1} of {len(folds)}"
-            solver = PathSolver(estimator, train[0], train[1], train[2], supervisor.part(left), words)
+            solver = make_solver(*train, supervisor.part(left), words)
             return score.of_all(solver.fit_all(settings), settings, *test), solver.n_searches
 
         results = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(score_fold)(fold) for fold in range(len(folds)))
@@ -226,8 +233,10 @@ _PARAMETERS = """estimator : {tree}, optional
         Its mean score.
     best_estimator_ : {tree}
         The estimator with the chosen setting, fitted to all of the data.
-    tree_, loss_, objective_, penalty_, lower_bound_, gap_, status_, smallest_, n_expansions_, trace_, search_stats_
+    tree_, loss_, objective_, penalty_, feature_costs_, lower_bound_, gap_, status_, smallest_
         Those of ``best_estimator_``; exports and pictures are of it, too.
+    n_expansions_, trace_, search_stats_
+        Those of ``best_estimator_``, for the search that found its tree.
     n_searches_ : int
         How many searches were made for all settings, on the folds and on all of the data.
     n_splits_ : int
@@ -331,6 +340,34 @@ class OptimalPolicyTreeCV(FittedPolicy, BaseOptimalTreeCV):
 
     _tree: ClassVar[type[BaseOptimalTree]] = OptimalPolicyTree
     _score_words: ClassVar[str] = "the value of the policy: the mean reward of the actions that it chooses"
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(
+        self,
+        X: ArrayLike,
+        rewards: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        actions: Sequence[Any] | None = None,
+    ) -> Self:
+        """Choose the setting and keep the optimal tree for it.
+
+        Parameters
+        ----------
+        X, rewards, sample_weight, actions
+            As for :meth:`codt.OptimalPolicyTree.fit`; the weights count in the scores, too.
+        groups : array-like of shape (n_samples,), optional
+            For splitters that keep groups together.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        named = action_names(rewards, actions)
+        self._fit(X, rewards, sample_weight, groups, actions=named).warn_if_stopped()
+        return self
 
 
 @_document

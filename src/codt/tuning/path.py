@@ -22,13 +22,11 @@ two is optimal at every penalty in between.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from numbers import Integral, Real
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.validation import _get_feature_names
@@ -36,14 +34,15 @@ from sklearn.utils.validation import _get_feature_names
 from codt import _core
 from codt.estimators.base import BaseOptimalTree
 from codt.estimators.outcome import Outcome, leaf_outcome
-from codt.input_checks.numbers import as_float, shown
-from codt.options.options import MAX_DEPTH
+from codt.input_checks.numbers import shown
 from codt.problem.metrics import METRICS
 from codt.problem.problem import prepare_problem
 from codt.search.prices import Prices, absolute_penalty
 from codt.search.proof import KnownBound
 from codt.table.reading import read_table
 from codt.tree.tree import Tree
+from codt.tuning.settings import check_costs, check_depths, in_order
+from codt.tuning.size_bounds import SizeBounds
 from codt.tuning.supervision import Supervisor
 
 # Losses that differ by less than this share of the best leaf's loss count as equal, as in the search itself.
@@ -51,9 +50,6 @@ TOLERANCE = 1e-12
 
 # How many searches the time is to suffice for while it is not known which costs matter.
 MORE_SEARCHES = 4
-
-# More than the rounding error of a bound, and too little to matter for whole numbers.
-ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -147,7 +143,7 @@ def optimal_path(
 
 
 class PathSolver:
-    """Fits one estimator to one set of data with many settings."""
+    """Fits one estimator to one set of data with many settings; ``described`` says more of what the targets are."""
 
     def __init__(
         self,
@@ -157,6 +153,7 @@ class PathSolver:
         sample_weight: ArrayLike | None = None,
         supervisor: Supervisor | None = None,
         words: str = "all samples",
+        described: Mapping[str, Any] | None = None,
     ) -> None:
         if not isinstance(estimator, BaseOptimalTree):
             raise TypeError(f"estimator={estimator!r}: expected an OptimalTreeClassifier or OptimalTreeRegressor.")
@@ -166,13 +163,13 @@ class PathSolver:
                 f"min_loss_decrease={shown(estimator.min_loss_decrease)}: expected 0 where complexity costs are"
                 " compared, since which trees it allows depends on the cost."
             )
-        self._estimator = estimator
+        self.estimator = estimator
         metric = METRICS.get(getattr(estimator, "metric", None) or "")
         #: Whether the loss is a sum over leaves, so that what is proven at one cost says something about others.
         self._sums = metric is None or not metric.ratio
         self._given = (X, y, sample_weight)
         # A fitted estimator would count the samples as those it was fitted to.
-        targets, importance = clone(estimator)._targets(y, sample_weight)
+        targets, importance = clone(estimator)._targets(y, sample_weight, **described or {})
         self._arguments = (X, targets, importance)
         self.supervisor = Supervisor() if supervisor is None else supervisor
         self._words = words
@@ -214,7 +211,7 @@ class PathSolver:
     def solve_all(self, settings: Iterable[tuple[int, float]]) -> list[PathPoint]:
         """Solve several settings."""
         wanted = set(settings)
-        for depth, cost in _in_order(wanted):
+        for depth, cost in in_order(wanted):
             self.solve(depth, cost)
         return [self._solved[setting] for setting in sorted(wanted)]
 
@@ -230,12 +227,12 @@ class PathSolver:
         bound = self._known_bound(depth, penalty)
         start = self._best_known(depth, penalty)
         known = _core.reaches_bound(self._worth(start) + penalty * start.n_splits, *bound)
-        model = clone(self._estimator).set_params(max_depth=depth, complexity_cost=cost, warm_start=False)
+        model = clone(self.estimator).set_params(max_depth=depth, complexity_cost=cost, warm_start=False)
         # Trees of other costs break the ties. Among several optimal trees the known one has the fewest splits; a greedy
         # one must not take its place.
-        model.set_params(ties="any", greedy_start=self._estimator.greedy_start and not known)
+        model.set_params(ties="any", greedy_start=self.estimator.greedy_start and not known)
         outcome = self._run(model, MORE_SEARCHES, start, bound)
-        model.set_params(ties=self._estimator.ties, greedy_start=self._estimator.greedy_start)
+        model.set_params(ties=self.estimator.ties, greedy_start=self.estimator.greedy_start)
         point = PathPoint(depth, cost, model, searched=not known)
         self.n_searches += not known
         self._solved[setting] = point
@@ -245,7 +242,7 @@ class PathSolver:
 
     def fit_all(self, settings: Iterable[tuple[int, float]]) -> dict[tuple[int, float], Any]:
         """Fit the estimator with several settings, each as it would be fitted alone; see :meth:`fit`."""
-        ordered = _in_order(settings)
+        ordered = in_order(settings)
         return {setting: self.fit(*setting, left=len(ordered) - done) for done, setting in enumerate(ordered)}
 
     def fit(self, depth: int, cost: float, left: int = 1) -> Any:
@@ -257,7 +254,7 @@ class PathSolver:
         gap, or on the work that breaks ties, would be reached earlier. In these cases the search gets the bound only
         after it has ended.
         """
-        model = clone(self._estimator).set_params(max_depth=depth, complexity_cost=cost, warm_start=False)
+        model = clone(self.estimator).set_params(max_depth=depth, complexity_cost=cost, warm_start=False)
         if not self._sums:
             model._importance()  # refuses costs above 0
             self._run(model, left)
@@ -334,125 +331,3 @@ class PathSolver:
     def _worth(self, tree: Tree) -> float:
         """Return the objective of a tree without penalties: its loss, and what its features cost."""
         return tree.total_loss + self._costs.of_tree(tree)
-
-
-class SizeBounds:
-    """What is proven about the least loss of trees of each size, and so about the optimal objective at any penalty.
-
-    Parameters
-    ----------
-    most_leaves : int
-        No tree has more leaves.
-    leaf_loss : float
-        The loss of a single leaf.
-    whole_numbers : bool
-        Whether losses are whole numbers.
-
-    Examples
-    --------
-    Trees of depth two: at the penalty 10 nothing is better than 30 (one split, 20 errors), at the penalty 2 nothing is
-    better than 11 (three splits, 5 errors). At the penalty 5 the second tree reaches the bound, and no search is
-    needed; at the penalty 9 the first has 29, and a tree with two splits and 10 errors would have 28.
-
-    >>> bounds = SizeBounds(100, leaf_loss=40, whole_numbers=True)
-    >>> bounds.add(2, penalty=10, lower_bound=30)
-    >>> bounds.add(2, penalty=2, lower_bound=11)
-    >>> bounds.at(2, penalty=5), bounds.at(2, penalty=9)
-    (20.0, 28.0)
-    """
-
-    def __init__(self, most_leaves: int, leaf_loss: float, *, whole_numbers: bool) -> None:
-        self._most_leaves = most_leaves
-        self._leaf_loss = leaf_loss
-        self._whole_numbers = whole_numbers
-        self._proven: list[tuple[int, float, float]] = []
-
-    def add(self, depth: int, penalty: float, lower_bound: float) -> None:
-        """Add the bound: no tree within the depth limit has a lower objective."""
-        self._proven.append((depth, penalty, lower_bound))
-
-    def at(self, depth: int, penalty: float) -> float:
-        """Return a lower bound on the objective of all trees within the depth limit."""
-        sizes = np.arange(min(2**depth, self._most_leaves))
-        losses = np.zeros(len(sizes))
-        for proven_depth, at, bound in self._proven:
-            # A bound for a smaller depth limit holds for trees that cannot be deeper than that.
-            valid = slice(None if proven_depth >= depth else proven_depth + 1)
-            losses[valid] = np.maximum(losses[valid], bound - at * sizes[valid])
-        if self._whole_numbers:
-            losses = np.maximum(0.0, np.ceil(losses - ROUNDING))
-        losses[0] = self._leaf_loss
-        return float((losses + penalty * sizes).min())
-
-
-def check_depths(max_depths: Iterable[int] | int) -> list[int]:
-    """Return the depth limits, each once and ascending; a single one may be given as a number.
-
-    Examples
-    --------
-    >>> check_depths((3, 1, 3)), check_depths(2)
-    ([1, 3], [2])
-    """
-    depths: list[int] = _listed("max_depths", [max_depths] if isinstance(max_depths, Integral) else max_depths)
-    for depth in depths:
-        if isinstance(depth, bool) or not isinstance(depth, Integral) or not 0 <= depth <= MAX_DEPTH:
-            raise ValueError(
-                f"max_depths={shown(depths)}: expected whole numbers from 0 to {MAX_DEPTH}, got {shown(depth)}."
-            )
-    if not depths:
-        raise ValueError("max_depths is empty; expected at least one depth limit.")
-    return sorted({int(depth) for depth in depths})
-
-
-def check_costs(complexity_costs: Iterable[float]) -> list[float]:
-    """Return the complexity costs, each once and ascending."""
-    costs: list[float] = _listed("complexity_costs", complexity_costs)
-    for cost in costs:
-        if isinstance(cost, bool) or not isinstance(cost, Real) or not 0 <= as_float(cost) < math.inf:
-            raise ValueError(
-                f"complexity_costs={shown(costs)}: expected finite numbers of at least 0, got {shown(cost)}."
-            )
-    if not costs:
-        raise ValueError("complexity_costs is empty; expected at least one cost, or None to have them chosen.")
-    return sorted({float(cost) for cost in costs})
-
-
-def _listed(name: str, values: object) -> list[Any]:
-    if not isinstance(values, Iterable) or isinstance(values, str):
-        raise TypeError(f"{name}={values!r}: expected several numbers, for example [{values!r}].")
-    return list(values)
-
-
-def _in_order(settings: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
-    """Order settings so that proofs help most: small depths first, then outer costs before inner ones.
-
-    Examples
-    --------
-    >>> _in_order([(2, 0.1), (1, 0.0), (2, 0.0), (2, 0.3), (2, 0.1)])
-    [(1, 0.0), (2, 0.3), (2, 0.0), (2, 0.1)]
-    """
-    wanted = sorted(set(settings))
-    return [
-        (depth, cost)
-        for depth in sorted({depth for depth, _ in wanted})
-        for cost in _from_the_ends([cost for other, cost in wanted if other == depth])
-    ]
-
-
-def _from_the_ends(costs: Sequence[float]) -> list[float]:
-    """Order costs so that each comes after two around it: the largest, the smallest, then by repeated halving.
-
-    Examples
-    --------
-    >>> _from_the_ends([0, 1, 2, 3, 4])
-    [4, 0, 2, 1, 3]
-    """
-    order = [*costs[-1:], *costs[:-1][:1]]
-    ranges = [(0, len(costs) - 1)]
-    while ranges:
-        low, high = ranges.pop(0)
-        middle = (low + high) // 2
-        if middle > low:
-            order.append(costs[middle])
-            ranges += [(low, middle), (middle, high)]
-    return order
