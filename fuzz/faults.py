@@ -287,8 +287,8 @@ FAULTS = (
     Fault(
         "a chord beyond the curvature",
         "engine/scans/two_sums_families.hpp",
-        "m * (family.flat() - of_end(bottom)) / (1 - bottom), slack",
-        "m * (family.flat() - of_end(bottom)) / (2 - bottom), slack",
+        "m * (family.flat() - of_end(bottom)) / (1 - bottom)",
+        "m * (family.flat() - of_end(bottom)) / (2 - bottom)",
     ),
     Fault(
         "a first block that is never walked",
