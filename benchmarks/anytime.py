@@ -1,10 +1,13 @@
-"""How soon good trees are found: the objective integral (OI) of deep searches, and their curves.
+"""How soon good trees are found, and something is proven: the integrals of deep searches, and their curves.
 
 The paper's section "Experiment Setup" defines the OI: the area between the incumbent's loss and the best loss found by
 any method, over time, relative to that of keeping the greedy tree. Lower is better; 0 means the best tree at once.
+The same for the proof is the lower-bound integral (LBI): the mean over time of the lower bound, as a share of the best
+loss found. Higher is better; 1 means a proof at once.
 
-``python -m benchmarks.anytime`` runs codt with and without its primal heuristics, and pycontree at several time limits
-(it reports only its final tree), and writes docs/anytime.md with the table and a figure for each task and depth.
+``python -m benchmarks.anytime`` runs codt, without the steps that raise the lower bound, and without the primal
+heuristics as well, and pycontree at several time limits (it reports only its final tree), and writes docs/anytime.md
+with the table and a figure for each task and depth.
 """
 
 from __future__ import annotations
@@ -34,9 +37,20 @@ REGRESSION = tuple(
     dataset for work in WORK if work.name in ("regression-3", "hard-regression-3") for dataset in work.datasets
 )
 DEPTHS = {"classification": (5, 6), "regression": (4, 5)}
-METHODS = ("codt", "plain")
+#: Options by method.
+METHODS: dict[str, dict[str, Any]] = {
+    "codt": {},
+    "primal": {"dual_share": 0.0},
+    "plain": {"dual_share": 0.0, "primal_heuristics": False},
+}
 PEER = "pycontree"
-TITLES = {"codt": "codt", "plain": "dfs-blossom without primal heuristics", "pycontree": "pycontree"}
+TITLES = {
+    "codt": "codt",
+    "primal": "dfs-blossom with primal heuristics",
+    "plain": "dfs-blossom alone",
+}
+#: Whose lower bounds are shown.
+PROVING = ("codt", "primal")
 PEER_SHARES = (1 / 60, 1 / 12, 1 / 3, 1.0)  # of the time limit
 
 Trace = NDArray[np.float64]  # rows: seconds, lower bound, objective
@@ -67,6 +81,14 @@ class Curves:
         upper = np.minimum(np.concatenate([[self.greedy], trace[:, 2]]), self.greedy)
         area = float((np.diff(seconds) * (upper - self.best)).sum())
         return area / (time_limit * (self.greedy - self.best))
+
+    def lower_integral(self, method: str, time_limit: float) -> float:
+        """Return the LBI of a method; 1 where the best tree is perfect, which needs no proof."""
+        trace = self.traces[method]
+        if self.best <= 0:
+            return 1.0
+        seconds = np.concatenate([trace[:, 0].clip(max=time_limit), [time_limit]])
+        return float((np.diff(seconds) * trace[:, 1]).sum()) / (time_limit * self.best)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -102,6 +124,7 @@ def run(options: argparse.Namespace, journal: Journal) -> None:
         for dataset in datasets
         if not options.datasets or dataset in options.datasets
         for depth in DEPTHS[task]
+        if not options.depths or depth in options.depths
         for method in (*METHODS, *((PEER,) if options.peer and task == "classification" else ()))
     ]
     for number, (dataset, depth, method) in enumerate(cells, start=1):
@@ -111,7 +134,7 @@ def run(options: argparse.Namespace, journal: Journal) -> None:
         if method == PEER:
             greedy, trace = float("nan"), run_peer(dataset, depth, options.time_limit)
         else:
-            greedy, trace = run_codt(task, X, y, depth, options.time_limit, method == "codt")
+            greedy, trace = run_codt(task, X, y, depth, options.time_limit, **METHODS[method])
         journal.append(
             {
                 "kind": "trace",
@@ -128,13 +151,13 @@ def run(options: argparse.Namespace, journal: Journal) -> None:
 
 
 def run_codt(
-    task: str, X: NDArray[np.float64], y: NDArray[Any], depth: int, time_limit: float, primal: bool
+    task: str, X: NDArray[np.float64], y: NDArray[Any], depth: int, time_limit: float, **options: Any
 ) -> tuple[float, Trace]:
     """Return the greedy objective and the trace of one search."""
     from codt import OptimalTreeClassifier, OptimalTreeRegressor  # noqa: PLC0415
 
     make = OptimalTreeClassifier if task == "classification" else OptimalTreeRegressor
-    model = make(max_depth=depth, time_limit=time_limit, primal_heuristics=primal, ties="any").fit(X, y)
+    model = make(max_depth=depth, time_limit=time_limit, ties="any", **options).fit(X, y)
     trace = model.trace_[:, [0, 2, 3]]
     return float(trace[0, 2]), trace
 
@@ -187,6 +210,7 @@ def report(records: list[dict[str, Any]]) -> str:
         f'- Made by `make bench-anytime ARGS="{machine["arguments"]}"`: {time_limit:g} s, one thread.',
         "- OI: area between the incumbent and the best objective found by any method here, relative to that of the"
         " greedy (CART) tree; lower is better.",
+        "- LBI: mean over time of the lower bound, relative to the best objective found here; higher is better.",
         "",
     ]
     for task, depths in DEPTHS.items():
@@ -199,16 +223,20 @@ def report(records: list[dict[str, Any]]) -> str:
 
 def _table(task: str, depth: int, curves: list[Curves], time_limit: float) -> list[str]:
     methods = [*METHODS, *([PEER] if all(PEER in c.traces for c in curves) else [])]
-    header = ["data set", "CART", *methods, "lower bound", *(f"OI {method}" for method in methods)]
+    header = ["data set", "CART", *methods, *(f"OI {method}" for method in methods)]
+    header += [f"{what} {method}" for what in ("bound", "LBI") for method in PROVING]
+    lower = {method: [c.lower_integral(method, time_limit) for c in curves] for method in PROVING}
     integrals = {method: [c.integral(method, time_limit) for c in curves] for method in methods}
     rows = []
     for number, c in enumerate(curves):
         ends = [f"{c.traces[method][-1, 2]:.6g}" if len(c.traces[method]) else "-" for method in methods]
-        lower = max(c.traces[method][-1, 1] for method in METHODS)
         integral = [f"{integrals[method][number]:.4f}" for method in methods]
-        rows.append([c.dataset, f"{c.greedy:.6g}", *ends, f"{lower:.6g}", *integral])
+        bounds = [f"{c.traces[method][-1, 1]:.6g}" for method in PROVING]
+        proven = [f"{lower[method][number]:.4f}" for method in PROVING]
+        rows.append([c.dataset, f"{c.greedy:.6g}", *ends, *integral, *bounds, *proven])
     means = [f"**{np.mean(integrals[method]):.4f}**" for method in methods]
-    rows.append(["**mean**", "", *[""] * len(methods), "", *means])
+    proven = [f"**{np.mean(lower[method]):.4f}**" for method in PROVING]
+    rows.append(["**mean**", "", *[""] * len(methods), *means, *[""] * len(PROVING), *proven])
     name = f"anytime-{task}-{depth}.png"
     draw(curves, FIGURES / name, time_limit)
     ratio = float(np.mean(integrals["plain"])) / max(1e-12, float(np.mean(integrals["codt"])))
@@ -227,7 +255,7 @@ def draw(curves: list[Curves], path: Path, time_limit: float) -> None:
     columns = 4
     rows = -(-len(curves) // columns)
     figure, axes = plt.subplots(rows, columns, figsize=(13, 2.6 * rows), squeeze=False, layout="constrained")
-    colours = {"codt": "C0", "plain": "C1"}
+    colours = {"codt": "C0", "primal": "C2", "plain": "C1"}
     for axis in axes.flat[len(curves) :]:
         axis.set_axis_off()
     for axis, c in zip(axes.flat, curves, strict=False):
@@ -241,7 +269,7 @@ def draw(curves: list[Curves], path: Path, time_limit: float) -> None:
         axis.set_title(c.dataset, fontsize=9)
         axis.tick_params(labelsize=7)
     handles, labels = axes.flat[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=2, fontsize=9)
+    figure.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=9)
     figure.supxlabel("seconds (dotted: lower bounds; grey: CART and the best tree found)", fontsize=9)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=80)
@@ -252,6 +280,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.anytime", description=__doc__)
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds for each search (default: 60)")
     parser.add_argument("--datasets", nargs="*", default=[], help="only these")
+    parser.add_argument("--depths", nargs="*", type=int, default=[], help="only these")
     parser.add_argument("--peer", action="store_true", help="run pycontree as well, at several time limits")
     parser.add_argument("--resume", action="store_true", help="keep what was run before")
     parser.add_argument("--report-only", action="store_true", help="run nothing, write the report anew")

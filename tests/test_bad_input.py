@@ -146,6 +146,8 @@ def test_labels_that_do_not_fit_are_refused() -> None:
         ("callback", 3),
         ("warm_start", "yes"),
         ("primal_heuristics", 2),
+        ("dual_share", 1.5),
+        ("dual_share", "half"),
         ("random_state", "seed"),
         ("random_state", -1),
         ("verbose", "loud"),

@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 
 from codt.options.options import TERMINALS
-from tests.support.engine import KERNELS, REGISTRY, SWITCHES, VECTOR_KERNELS, Settings, check_optimal, solve
+from tests.support.engine import (
+    DUAL_SHARES,
+    KERNELS,
+    REGISTRY,
+    SWITCHES,
+    VECTOR_KERNELS,
+    Settings,
+    check_optimal,
+    solve,
+)
 from tests.support.instances import TASKS, Task, long_instance, random_instance, scaled
 from tests.support.oracle import optimal_objective
 from tests.support.telling import telling
@@ -44,6 +53,7 @@ def test_every_setting_returns_the_optimum_of_the_oracle(strategy: str, terminal
             kernel=str(rng.choice(KERNELS)),
             seed=int(rng.integers(2**63)),
             primal_heuristics=bool(rng.integers(2)),
+            dual_share=float(rng.choice(DUAL_SHARES)),
             threads=int(rng.choice([1, 1, 1, 2, 3])),
             **bounds,
         )

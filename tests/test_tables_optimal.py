@@ -10,7 +10,7 @@ import pytest
 
 from codt import OptimalTreeClassifier, OptimalTreeRegressor, Search, strategies
 from codt.options.options import TERMINALS, TIES
-from tests.support.engine import KERNELS, SWITCHES
+from tests.support.engine import DUAL_SHARES, KERNELS, SWITCHES
 from tests.support.instances import scaled
 from tests.support.table_trees import as_table, container_for, leaf_of, near, new_rows, read_tree
 from tests.support.tables import Rng, TableProblem, random_problem
@@ -43,6 +43,7 @@ def random_ways(rng: Rng) -> dict[str, Any]:
     ways: dict[str, Any] = {switch: bool(rng.random() < 0.7) for switch in SWITCHES}
     ways |= {start: bool(rng.random() < 0.6) for start in ("greedy_start", "primal_heuristics")}
     ways |= {"strategy": str(rng.choice(names)), "depth_two_strategy": str(rng.choice(names))}
+    ways["dual_share"] = float(rng.choice(DUAL_SHARES))
     return {**ways, "terminal": str(rng.choice(TERMINALS)), "ties": str(rng.choice(TIES)), "random_state": 1}
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from codt.options.options import TERMINALS
-from tests.support.engine import KERNELS, REGISTRY, SWITCHES, Settings, run
+from tests.support.engine import DUAL_SHARES, KERNELS, REGISTRY, SWITCHES, Settings, run
 from tests.support.instances import scaled
 from tests.support.weighted import (
     COMBINED_LIMITS,
@@ -36,6 +36,7 @@ def random_settings(rng: np.random.Generator, **given: object) -> Settings:
         "kernel": str(rng.choice(KERNELS)),
         "greedy_start": bool(rng.integers(2)),
         "primal_heuristics": bool(rng.integers(2)),
+        "dual_share": float(rng.choice(DUAL_SHARES)),
         "threads": int(rng.choice([1, 1, 3])),
         "seed": int(rng.integers(1000)),
     }

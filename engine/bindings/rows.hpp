@@ -94,6 +94,18 @@ Row<Given> at_least_zero(std::string name, double& (*field)(Given&), Infinity in
 }
 
 template <class Given>
+Row<Given> share(std::string name, double& (*field)(Given&)) {
+    return make_row(std::move(name), "a number from 0 to 1", field,
+                    [](nanobind::handle value, double& number) {
+                        const auto given = number_from(value);
+                        if (!given) return Reading::wrong_type;
+                        if (!(*given >= 0 && *given <= 1)) return Reading::wrong_value;
+                        number = *given;
+                        return Reading::done;
+                    });
+}
+
+template <class Given>
 Row<Given> text(std::string name, std::string& (*field)(Given&)) {
     return make_row(std::move(name), "a text", field, [](nanobind::handle value, std::string& text) {
         return nanobind::try_cast(value, text) ? Reading::done : Reading::wrong_type;

@@ -59,6 +59,11 @@ class Children {
     bool selectable() const { return !by_priority_.empty(); }
     // The first by the strategy's priority among those that are not held.
     Slot top() const { return by_priority_.top(); }
+    // The one with the least lower bound, or the first by priority if that one is held.
+    Slot weakest() const {
+        const Slot least = by_lower_.top();
+        return by_priority_.contains(least) ? least : top();
+    }
     const std::vector<Slot>& open() const { return by_lower_.slots(); }
     // Least lower bound of the open children (the paper's bound "remaining splits").
     double min_lower() const;
@@ -182,7 +187,13 @@ class Children {
         return [this](Slot a, Slot b) { return before_by_priority(a, b); };
     }
     auto by_lower() const {
-        return [this](Slot a, Slot b) { return (*this)[a].lower.allowed < (*this)[b].lower.allowed; };
+        return [this](Slot a, Slot b) {
+            const Child& x = (*this)[a];
+            const Child& y = (*this)[b];
+            if (x.lower.allowed != y.lower.allowed) return x.lower.allowed < y.lower.allowed;
+            // Of equals, what has been begun is finished first.
+            return x.kind == Child::Kind::expanded && y.kind != Child::Kind::expanded;
+        };
     }
 
     const SearchSettings* settings_ = nullptr;

@@ -2,6 +2,10 @@
 
 namespace codt {
 
+bool Branch::selectable() const {
+    return node && node->children.selectable();
+}
+
 double AndNode::heuristic() const {
     double least = std::numeric_limits<double>::infinity();
     for (const Branch& side : sides)

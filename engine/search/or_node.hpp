@@ -32,6 +32,10 @@ struct Branch {
     std::unique_ptr<OrNode> node;        // null once complete
 
     bool complete() const { return node == nullptr; }
+    // Whether there is anything below for a thread to work on.
+    bool selectable() const;
+    // What is still open: the optimum lies between the lower bound and the incumbent.
+    double room() const { return incumbent - lower.allowed; }
 };
 
 struct AndNode {

@@ -143,9 +143,10 @@ void Search::work(Worker& worker, StopCondition& outer, StopCondition& own, bool
         if (improve(worker, own, lock)) continue;
 
         std::optional<Selection> selection;
+        const bool dual = dual_turn();
         if (root_.expansions + in_flight_ < expansion_limit_ &&
             (root_.children.selectable() || release_interval(root_))) {
-            selection = select();
+            selection = select(dual);
             if (!selection) {  // nodes were closed
                 add_trace_point();
                 continue;
@@ -185,7 +186,9 @@ void Search::work(Worker& worker, StopCondition& outer, StopCondition& own, bool
             cancel(job);
             std::rethrow_exception(error);
         }
-        work_ += worker.depth_two.counters().scanned_samples - scanned + job.cells;
+        const std::uint64_t took = worker.depth_two.counters().scanned_samples - scanned + job.cells;
+        work_ += took;
+        if (dual) dual_work_ += took;
         if (done)
             commit(job, std::move(result));
         else

@@ -62,6 +62,7 @@ SubtreeSearch Search::subtree_search() const {
     options.terminal = Terminal::depth_two;
     options.greedy = false;
     options.primal = false;
+    options.dual_share = 0;
     options.refine = false;
     options.log_expansions = false;
     options.memory_limit = no_memory_limit;

@@ -58,6 +58,9 @@ struct SearchOptions {
     Ties ties = Ties::any;
     bool greedy = true;  // start from the CART tree
     bool primal = true;  // look for better trees alongside the search (see primal/primal.hpp)
+    // The share of the work that goes into steps that raise the lower bound (see dual.cpp).
+    static constexpr double by_depth = -1;
+    double dual_share = by_depth;
     BoundSwitches bounds;
     KernelChoice kernel;
     std::uint64_t seed = 0;
@@ -227,9 +230,18 @@ class Search {
     double elapsed() const;
 
     // select.cpp
-    std::optional<Selection> select();
+    std::optional<Selection> select(bool dual);
     int select_side(const AndNode& node);
     bool release_interval(OrNode& node);
+
+    // dual.cpp
+    bool dual_turn() const;
+    int wider_side(const AndNode& node) const;
+    struct Side {
+        Slot slot;
+        int side;
+    };
+    std::optional<Side> neighbour_to_raise(const OrNode& node, Slot interval) const;
 
     // expand.cpp
     Job begin(const Selection& selection);
@@ -292,6 +304,7 @@ class Search {
     mutable Solution counted_of_;
     // What the search has done, in samples visited, and what it had done when the objective was proven.
     std::uint64_t work_ = 0, work_of_proof_ = 0;
+    std::uint64_t dual_work_ = 0;  // of it, in steps that raise the lower bound
     OutsideBound outside_;
     ScanCounters earlier_counters_;  // of searches with other numbers
     bool failed_ = false;            // an exception left the search tree half changed

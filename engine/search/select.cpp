@@ -2,21 +2,15 @@
 // side of an AND node, until an interval of thresholds is reached. On the way down every node learns its
 // upper bound, and what can no longer improve the root is closed. Where other threads are working on
 // everything that is open, the AND node above is held until one of them is done.
+//
+// Steps that raise the lower bound (dual.cpp) take the child with the least lower bound instead.
 #include "common/check.hpp"
 #include "search/search.hpp"
 
 namespace codt {
 
-namespace {
-
-bool open_to_selection(const Branch& branch) {
-    return !branch.complete() && branch.node->children.selectable();
-}
-
-}  // namespace
-
 // Nothing if nodes were only closed or held: the caller asks again.
-std::optional<Search::Selection> Search::select() {
+std::optional<Search::Selection> Search::select(bool dual) {
     OrNode* node = &root_;
     for (;;) {
         const double cutoff = node->cutoff();
@@ -27,16 +21,20 @@ std::optional<Search::Selection> Search::select() {
         }
         if (!node->children.selectable()) return std::nullopt;
         node->children.order_by(economy_ ? &memory_saving_order() : nullptr);
-        const Slot slot = node->children.top();
-        const Child& child = node->children[slot];
-        if (child.kind == Child::Kind::interval) {
-            if (child.lower.allowed >= target) {
+        Slot slot = dual ? node->children.weakest() : node->children.top();
+        std::optional<int> side;
+        if (node->children[slot].kind == Child::Kind::interval) {
+            if (node->children[slot].lower.allowed >= target) {
                 node->children.close(slot);
                 continue;
             }
             if (node->children.refresh(slot, cutoff)) continue;
-            return Selection{node, slot, node->children.select_threshold(slot)};
+            const auto neighbour = dual ? neighbour_to_raise(*node, slot) : std::nullopt;
+            if (!neighbour) return Selection{node, slot, node->children.select_threshold(slot)};
+            slot = neighbour->slot;
+            side = neighbour->side;
         }
+        const Child& child = node->children[slot];
         // An AND node is worth pursuing until it prunes all of its neighbourhood (paper, "When to prune").
         const double relaxed = cutoff + node->children.reach(slot);
         if (child.lower.allowed >= relaxed - settings_.tolerance) {
@@ -44,15 +42,15 @@ std::optional<Search::Selection> Search::select() {
             continue;
         }
         AndNode& and_node = node->and_node(slot);
-        const int side = select_side(and_node);
-        if (side < 0) {
+        if (!side) side = dual ? wider_side(and_node) : select_side(and_node);
+        if (*side < 0) {
             node->children.hold(slot);
             if (node->children.selectable()) continue;
             return std::nullopt;
         }
-        OrNode* below = and_node.sides[side].node.get();
+        OrNode* below = and_node.sides[*side].node.get();
         CODT_CHECK(below != nullptr && below->parent == node && below->budget.depth < node->budget.depth);
-        below->upper = relaxed - settings_.prices.of(child.feature) - and_node.sides[1 - side].lower.allowed;
+        below->upper = relaxed - settings_.prices.of(child.feature) - and_node.sides[1 - *side].lower.allowed;
         node = below;
     }
 }
@@ -80,8 +78,8 @@ bool Search::release_interval(OrNode& node) {
 int Search::select_side(const AndNode& node) {
     const Branch& left = node.sides[0];
     const Branch& right = node.sides[1];
-    if (!open_to_selection(left)) return open_to_selection(right) ? 1 : -1;
-    if (!open_to_selection(right)) return 0;
+    if (!left.selectable()) return right.selectable() ? 1 : -1;
+    if (!right.selectable()) return 0;
     switch (options_.strategy.left_right) {
         case LeftRight::upper_bound:
             return right.incumbent > left.incumbent ? 1 : 0;

@@ -24,6 +24,8 @@ SWITCHES = tuple(
     for option in SEARCH_OPTIONS
     if option.is_switch and option.name not in ("greedy_start", "primal_heuristics")
 )
+#: Shares of the steps that raise the lower bound.
+DUAL_SHARES = (0.0, 0.0, 0.5, 1.0)
 
 
 class Problem(Protocol):
@@ -51,6 +53,7 @@ class Settings(_Switches):
     kernel: str = "auto"
     seed: int = 0
     primal_heuristics: bool = False
+    dual_share: float = 0.0
     threads: int = 1
 
     @classmethod
@@ -70,6 +73,7 @@ def random_settings(rng: np.random.Generator) -> Settings:
         kernel=str(rng.choice(KERNELS)),
         greedy_start=bool(rng.integers(2)),
         primal_heuristics=bool(rng.integers(2)),
+        dual_share=float(rng.choice(DUAL_SHARES)),
         threads=int(rng.integers(1, 5)),
         **switches,
     )

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from codt.options.options import TERMINALS, TIES
-from tests.support.engine import REGISTRY, SWITCHES
+from tests.support.engine import DUAL_SHARES, REGISTRY, SWITCHES
 
 #: Sums of up to a thousand numbers of this precision are right to 1e-50 of the largest.
 DIGITS = 60
@@ -164,6 +164,7 @@ def random_search(rng: np.random.Generator, n: int, root_loss: float, most_depth
         "n_jobs": int(rng.choice([1, 1, 2])),
         "greedy_start": bool(rng.integers(2)),
         "primal_heuristics": bool(rng.integers(2)),
+        "dual_share": float(rng.choice(DUAL_SHARES)),
         **{switch: bool(rng.random() < 0.7) for switch in SWITCHES},
     }
     if rng.random() < 0.3:

@@ -66,6 +66,7 @@ class BaseOptimalTree(FittedTree):
     strategy: str | Strategy = "dfs-blossom"
     greedy_start: bool = True
     primal_heuristics: bool = True
+    dual_share: float | None = None
     terminal: str = "depth-two"
     depth_two_strategy: str | Strategy = "dfs-blossom"
     clustering_bound: bool = True

@@ -285,6 +285,16 @@ METHOD_OPTIONS = (
         to_core=True,
     ),
     Option(
+        "dual_share",
+        None,
+        (Interval(Real, 0, 1, closed="both"), None),
+        "float in [0, 1] or None",
+        "The share of the work that goes where the lower bound is least, rather than where the strategy would go: the"
+        " rest of the proof is left to the strategy, and better trees to the primal heuristics. None: 0.9 at depth"
+        " limits from 5 on, 0 below.",
+        to_core=True,
+    ),
+    Option(
         "terminal",
         "depth-two",
         (StrOptions(set(TERMINALS)),),

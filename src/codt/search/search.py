@@ -151,6 +151,7 @@ class Search:
         strategy: str | Strategy = "dfs-blossom",
         greedy_start: bool = True,
         primal_heuristics: bool = True,
+        dual_share: float | None = None,
         terminal: str = "depth-two",
         depth_two_strategy: str | Strategy = "dfs-blossom",
         clustering_bound: bool = True,

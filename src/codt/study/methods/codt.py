@@ -57,7 +57,7 @@ def _method(name: str, **options: Any) -> Method:
 
 
 METHODS = (
-    _method("codt", primal_heuristics=False, ties="any"),
-    _method("codt-threads", primal_heuristics=False, ties="any", n_jobs=-1),
+    _method("codt", primal_heuristics=False, dual_share=0.0, ties="any"),
+    _method("codt-threads", primal_heuristics=False, dual_share=0.0, ties="any", n_jobs=-1),
     _method("codt-default"),
 )
