@@ -14,7 +14,7 @@ import pandas as pd
 from scipy.stats import linregress
 
 from codt.study.figures import mean_growth, rankable
-from codt.study.metrics import NAMES, UNITS, Study, geometric_means, geometric_ratio, shared_problems
+from codt.study.metrics import INTEGRALS, NAMES, UNITS, Study, geometric_means, geometric_ratio, shared_problems
 from codt.study.statistics import rank
 
 CONFIRMED, NOT_CONFIRMED, NO_DATA = "confirmed", "not confirmed", "no data"
@@ -84,8 +84,8 @@ def means(
 
 
 def _mean_values(rows: pd.DataFrame, metric: str) -> pd.Series:
-    if metric == "oi":
-        integrals: pd.Series = rows.groupby("label")["oi"].mean().dropna().sort_values()
+    if metric in INTEGRALS:
+        integrals: pd.Series = rows.groupby("label")[metric].mean().dropna().sort_values()
         if integrals.empty:
             raise KeyError("problem in which the greedy tree can be improved")
         return integrals
