@@ -9,6 +9,7 @@ import pytest
 for library in ("pyarrow", "scipy", "scikit_posthocs", "matplotlib", "jinja2", "psutil", "pandas"):
     pytest.importorskip(library)
 
+from codt.strategy.strategy import strategies
 from codt.study.cells import Cell, cells
 from codt.study.description import find, find_all, parse, shipped
 
@@ -21,6 +22,7 @@ BEYOND = {
     "generalisation-sizes",
     "generalisation-samples",
     "generalisation-noise",
+    "orders-with-heuristics",
 }
 
 
@@ -156,3 +158,32 @@ def test_cells_of_cross_validations() -> None:
     assert [Cell.from_json(cell.to_json()) for cell in found] == found
     plain = cells(parse(PLAIN, "mine"))[0]
     assert "folds" not in plain.to_json()  # results of earlier versions keep their keys
+
+
+@pytest.mark.parametrize("name", sorted(set(shipped()) - BEYOND))
+def test_the_standard_form_is_the_papers_on_a_small_machine(name: str) -> None:
+    full, standard = find(name), find(name, form="standard")
+    for attribute in ("datasets", "depths", "methods", "strategies", "terminals", "samples", "metrics"):
+        assert getattr(standard, attribute) == getattr(full, attribute)
+    # The same everywhere, so that studies share their cells.
+    assert (standard.time_limit, standard.memory_limit, standard.seed) == (20.0, 4 * 10**9, 0)
+
+
+def test_all_strategies_are_asked_which_proves_most() -> None:
+    orders = find("orders-with-heuristics")
+    assert set(orders.strategies) == set(strategies())
+    assert orders.depths == (4, 5, 6)
+    assert set(orders.metrics) == {"oi", "li", "runtime"}
+    assert orders.methods == ("codt-default",)
+
+
+def test_only_what_chance_decides_is_repeated() -> None:
+    text = PLAIN + (
+        'strategies = ["dfs-blossom", "dfs-random", "mine", "calm"]\nrepetitions = 1\nchance_repetitions = 3\n'
+        '[own.mine]\npriority = ["random"]\n[own.calm]\npriority = ["lower-bound"]\n'
+    )
+    found = cells(parse(text, "mine"))
+    counts = {name: [cell.repetition for cell in found if cell.strategy == name] for name in ("dfs-random", "mine")}
+    assert counts == {"dfs-random": [0, 1, 2], "mine": [0, 1, 2]}
+    assert [cell.strategy for cell in found if cell.repetition == 0] == ["dfs-blossom", "dfs-random", "mine", "calm"]
+    assert len(found) == 8

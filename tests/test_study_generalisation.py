@@ -151,6 +151,10 @@ def test_the_stability_of_numbers_does_not_depend_on_their_scale() -> None:
     assert stability([7 + 100 * part for part in half], "regression") == pytest.approx(stability(half, "regression"))
     assert stability([np.zeros(5), np.zeros(5)], "regression") == 1.0
     assert stability([np.zeros(5), np.ones(5)], "regression") == 0.0
+    # The mean of equal numbers is rounded, so that they seem to have a variance.
+    assert stability([np.full(500, 0.1), np.full(500, 0.3)], "regression") == 0.0
+    assert stability([np.full(500, 0.1 + 0.2), np.full(500, 0.3)], "regression") == 1.0
+    assert stability([base, -base], "regression") == 0.0
 
 
 @pytest.mark.parametrize("name", LEARNERS)

@@ -25,8 +25,8 @@ from scipy.stats import friedmanchisquare
 
 from codt.study.cells import cells
 from codt.study.claims import CLAIMS
+from codt.study.confidence import CONFIRMED, NO_DATA, NOT_CONFIRMED
 from codt.study.description import Description, find
-from codt.study.judging import CONFIRMED, NO_DATA, NOT_CONFIRMED
 from codt.study.metrics import (
     best_known,
     disagreements,
@@ -322,7 +322,9 @@ def test_a_report_of_the_papers_studies_starts_with_all_statements(page: Path) -
     found = ["statements", "depth-two-scaling-quick", "profiles-quick", "strategies-runtime-quick"]
     assert headings(page) == found
     text = page.read_text(encoding="utf-8")
-    told = re.search(r'<span id="counts">(\d+) confirmed, (\d+) not confirmed, (\d+) without data<', text)
+    told = re.search(
+        r'<span id="counts">(\d+) confirmed, (\d+) not confirmed, (\d+) undecided, (\d+) without data<', text
+    )
     assert told is not None
     assert sum(map(int, told.groups())) == len(CLAIMS)
     assert '<details class="wide" open>' not in text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from codt.data.bundled import BUNDLED
 from codt.data.datasets import list_datasets
@@ -96,13 +97,19 @@ def cells(description: Description) -> list[Cell]:
             folds=description.folds if unseen else 0,
             noise=noise,
         )
-        for repetition in range(description.repetitions)
+        for repetition in range(max(description.repetitions, description.chance_repetitions))
         for dataset in description.datasets
         for samples in _sizes(description, dataset)
         for noise in (description.noise if unseen else (0.0,))
         for depth in description.depths
         for method, strategy, terminal in description.variants()
+        if repetition < description.repetitions or _by_chance(strategy, own.get(strategy, {}))
     ]
+
+
+def _by_chance(strategy: str, own: dict[str, Any]) -> bool:
+    """Whether a strategy decides by chance, so that one run says little."""
+    return "random" in strategy if not own else "random" in (*own.get("priority", ()), own.get("left_right"))
 
 
 def _sizes(description: Description, dataset: str) -> tuple[int | None, ...]:

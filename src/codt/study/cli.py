@@ -98,19 +98,51 @@ def run(
 def report(
     folder: Annotated[Path, typer.Argument(help="The folder that `codt study run` wrote.")] = _ROOT,
     out: Annotated[Path | None, typer.Option(help="Where the report goes; FOLDER/report by default.")] = None,
+    pages: Annotated[
+        Path | None, typer.Option(help="Instead of the report, make pages from the templates NAME.md.jinja in here.")
+    ] = None,
     clock: Annotated[
         str, typer.Option(help="What times are measured by: the processor's clock, as limits are, or the wall's.")
     ] = "processor",
 ) -> None:
-    """Make the report: a page, and every figure and table as files."""
+    """Make the report: a page, and every figure and table as files; or the pages of the documentation."""
     from codt.study.metrics import check_clock
+    from codt.study.pages import write_pages
     from codt.study.report import write_report
 
     try:
-        page = write_report(folder, out or folder / "report", clock=check_clock(clock))
+        if pages is None:
+            made = [write_report(folder, out or folder / "report", clock=check_clock(clock))]
+        else:
+            made = write_pages(folder, pages)
     except (ValueError, OSError) as error:
         raise typer.BadParameter(str(error)) from error
-    print(page)
+    print(*made, sep="\n")
+
+
+@app.command()
+def speed(
+    folder: Annotated[Path, typer.Argument(help="The folder of one study, as `codt study run` wrote it.")],
+    times: Annotated[Path, typer.Option(help="Published run times: a CSV file with dataset, depth and seconds.")],
+    column: Annotated[str, typer.Option(help="The column with the seconds.")] = "seconds",
+) -> None:
+    """Print how many times faster the engine is than published run times say of another, where both finished."""
+    from codt.study.metrics import load
+    from codt.study.speed import compare_speed, read_times
+
+    try:
+        found = compare_speed(load(folder, clock="processor"), read_times(times, column))
+    except (ValueError, OSError) as error:
+        raise typer.BadParameter(str(error)) from error
+    if not found:
+        raise typer.BadParameter(f"{times} and {folder} have fewer than two finished problems in common.")
+    rows = []
+    for entry in found:
+        for (dataset, depth), (theirs, ours) in entry.problems.items():
+            rows.append([entry.label, dataset, str(depth), f"{theirs:g}", f"{ours:.3g}", f"{theirs / ours:.3g}"])
+        interval = f"{entry.ratio:.3g} ({entry.low:.3g} to {entry.high:.3g})"
+        rows.append([entry.label, f"{len(entry.problems)} problems", "", "", "", interval])
+    print_table(["method", "data set", "depth", "published (s)", "ours (s)", "times faster"], rows)
 
 
 @app.command()

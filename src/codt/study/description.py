@@ -82,6 +82,8 @@ class Description:
         Bytes for one cell.
     repetitions, seed : int
         How often each cell is run, and the seed of its random numbers.
+    chance_repetitions : int
+        How often those cells are run whose strategy decides by chance, if that is more often.
     metrics : tuple of str
         What the report shows, of "runtime", "best" (time to the best solution), "oi", "li" (the integral of
         the lower bound), "memory" and "expansions".
@@ -111,6 +113,7 @@ class Description:
     memory_limit: int = 32 * 10**9
     repetitions: int = 5
     seed: int = 0
+    chance_repetitions: int = 1
     metrics: tuple[str, ...] = ("runtime",)
     profiles: bool = False
     kind: Kind = "search"
@@ -291,6 +294,9 @@ def _checked(name: str, values: Mapping[str, Any], own: Mapping[str, Any], folde
         "time_limit": _positive("time_limit", values.get("time_limit", description.time_limit)),
         "memory_limit": memory_in_bytes(values.get("memory_limit", description.memory_limit)),
         "repetitions": _numbers("repetitions", [values.get("repetitions", description.repetitions)], 1, 10**6)[0],
+        "chance_repetitions": _numbers(
+            "chance_repetitions", [values.get("chance_repetitions", description.chance_repetitions)], 1, 10**6
+        )[0],
         "seed": _numbers("seed", [values.get("seed", description.seed)], 0, 2**31)[0],
         "profiles": values.get("profiles", description.profiles),
     }

@@ -31,9 +31,15 @@ GREY = "0.6"
 
 def save(figure: Figure, path: Path) -> None:
     """Write a figure as SVG and PDF; ``path`` has no suffix."""
+    save_svg(figure, path.with_suffix(".svg"))
     with mpl.rc_context(STYLE):
-        figure.savefig(path.with_suffix(".svg"), metadata={"Date": None})
         figure.savefig(path.with_suffix(".pdf"), metadata={"CreationDate": None})
+
+
+def save_svg(figure: Figure, path: Path) -> None:
+    """Write a figure as SVG, the same one whenever it is made."""
+    with mpl.rc_context(STYLE):
+        figure.savefig(path, metadata={"Date": None})
 
 
 def panels(n: int, height: float = 2.6) -> tuple[Figure, list[Axes]]:

@@ -50,11 +50,15 @@ LEAST = {"runtime": 1e-6, "best": 1e-6, "memory": 0.004096, "expansions": 1.0}
 
 @dataclass(frozen=True)
 class Study:
-    """A study that was run: its description, a row for every cell, and the cells that could not be run."""
+    """A study that was run: its description, a row for every cell, and the cells that could not be run.
+
+    If ``drawn``, the data sets were drawn from those of a study, and only what is found counts, not how it is told.
+    """
 
     description: Description
     rows: pd.DataFrame
     skipped: pd.DataFrame
+    drawn: bool = False
 
     @property
     def labels(self) -> list[str]:
@@ -292,8 +296,8 @@ def shared_problems(rows: pd.DataFrame) -> pd.DataFrame:
 def geometric_means(rows: pd.DataFrame, metric: str = "runtime") -> pd.Series:
     """Return the geometric mean of a metric for every label, unfinished runs counted with the time they spent."""
     rows = shared_problems(rows[rows[metric].notna()])
-    values = penalised(rows, metric).clip(lower=LEAST[metric])
-    means: pd.Series = values.groupby(rows["label"]).agg(lambda part: float(gmean(part)))
+    logarithms = np.log(penalised(rows, metric).clip(lower=LEAST[metric]))
+    means: pd.Series = np.exp(logarithms.groupby(rows["label"]).mean())
     return means.sort_values()
 
 

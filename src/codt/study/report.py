@@ -12,9 +12,9 @@ import pandas as pd
 
 from codt.study import figures, tables
 from codt.study.claims import CLAIMS
+from codt.study.confidence import NO_DATA
 from codt.study.description import is_shipped
 from codt.study.generalisation.section import unseen_section
-from codt.study.judging import NO_DATA
 from codt.study.metrics import NAMES, UNITS, Clock, Study, best_known, disagreements, load
 from codt.study.sections import Section, add_figure, add_table, facts, write_table
 from codt.study.statistics import Ranking, rank
@@ -114,6 +114,8 @@ def _write_claims(claims: list[dict[str, Any]], out: Path) -> None:
             "statement": entry["claim"].statement,
             "study": entry["claim"].study,
             "outcome": entry["verdict"].outcome,
+            "effect": entry["verdict"].effect,
+            "confidence": entry["verdict"].confidence,
             "evidence": entry["verdict"].evidence,
             "figure": entry["anchor"],
         }

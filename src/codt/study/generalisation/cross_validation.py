@@ -105,7 +105,7 @@ def stability(predictions: list[Floats], task: Task) -> float:
     """Return how far the models of the folds agree, mean over all pairs: 1 if they predict the same everywhere.
 
     For classes it is the share of equal predictions; for numbers, one less the mean squared difference relative to the
-    sum of the two variances: 0 for models that have nothing to do with each other.
+    sum of the two variances: 0 for models that have nothing to do with each other, or less in common than that.
 
     Examples
     --------
@@ -119,5 +119,8 @@ def stability(predictions: list[Floats], task: Task) -> float:
         else:
             spread = float(one.var() + other.var())
             difference = float(np.mean((one - other) ** 2))
-            found.append(1.0 - difference / spread if spread > 0 else float(difference == 0))
+            # Two constants have no spread, and may differ only by rounding.
+            rounding = 1e-20 * float(np.mean(one**2 + other**2))
+            same = difference <= rounding
+            found.append(1.0 if same else max(0.0, 1.0 - difference / spread) if spread > rounding else 0.0)
     return float(np.mean(found))
