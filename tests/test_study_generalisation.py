@@ -179,7 +179,7 @@ def test_every_method_learns_something(name: str, dataset: str) -> None:
     assert (learnt.root is not None) == (one_tree and name != "streed-tuned")
 
 
-def test_settings_are_chosen_by_the_same_folds_and_ties_go_to_the_smaller_tree() -> None:
+def test_settings_are_chosen_by_the_same_folds() -> None:
     X, y = load_bundled("iris")
     training = Training(X, y, "classification", depth=3, time_limit=60.0, random_state=5)
     folds = training.inner_folds()
@@ -196,6 +196,15 @@ def test_settings_are_chosen_by_the_same_folds_and_ties_go_to_the_smaller_tree()
     smaller = LEARNERS["optimal-tuned-1se"].learn(training)
     assert smaller.n_leaves <= tuned.n_leaves
     assert tuned.model.n_splits_ == INNER_FOLDS
+
+
+@pytest.mark.parametrize("name", ["cart-tuned", "cart-tuned-deep", "optimal-tuned"])
+def test_equal_scores_go_to_the_smaller_tree(name: str) -> None:
+    # One class is rare everywhere, so that all trees predict the other one; CART's impurity falls with a split.
+    X = np.repeat([[0.0], [1.0]], 100, axis=0)
+    y = np.concatenate([np.arange(100) % 10 == 0, np.arange(100) % 5 < 2]).astype(int)
+    assert LEARNERS["cart-fixed"].learn(Training(X, y, "classification", 2, 60.0, 0)).n_leaves == 2
+    assert LEARNERS[name].learn(Training(X, y, "classification", 2, 60.0, 0)).n_leaves == 1
 
 
 def test_differences_are_those_of_the_packages() -> None:
