@@ -14,9 +14,11 @@ import pyarrow.parquet as pq
 from typer.testing import CliRunner
 
 from codt.command_line.app import app
+from codt.study.claims import CLAIMS
 from codt.study.description import find
 from codt.study.pages import FIGURES, render_pages, write_pages
 from tests.test_study_generalisation import SETS, made_up, study
+from tests.test_study_report import PAPERS, fill
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -90,6 +92,18 @@ def test_a_page_asks_for_its_numbers(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert (docs / "mine.md").read_text(encoding="utf-8") != text
     assert (docs / FIGURES / "mine-sizes.svg").read_bytes() != first
+
+
+def test_a_page_tells_the_verdicts_of_statements(tmp_path: Path) -> None:
+    fill(tmp_path, "strategies-runtime", PAPERS)
+    text = (
+        "{% for claim, verdict in statements() if verdict.outcome != 'no data' %}\n"
+        "{{ claim.statement }} {{ verdict.outcome }}, {{ verdict.effect }}\n{% endfor %}"
+    )
+    (tmp_path / "page.md.jinja").write_text(text, encoding="utf-8")
+    page = render_pages(tmp_path, tmp_path, lambda name, figure: None)["page.md"]
+    assert "bfs-small-lb completes the search fastest. confirmed, dfs-blossom to bfs-small-lb: 2 (2 to 2)" in page
+    assert page.count("\n") == sum(claim.study == "strategies-runtime" for claim in CLAIMS)
 
 
 def test_a_page_cannot_ask_for_what_is_not_there(tmp_path: Path) -> None:

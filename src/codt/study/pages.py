@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 
 from codt.study import figures
 from codt.study.claims import CLAIMS
-from codt.study.generalisation.comparison import differences
+from codt.study.generalisation.comparison import differences, set_differences
 from codt.study.generalisation.section import drawn, means, scores
 from codt.study.metrics import Study, best_known, load
 from codt.study.store import Store
@@ -94,6 +94,11 @@ class Told:
     def differences(self, metric: str = "score") -> pd.DataFrame:
         """Return the comparisons of every two methods."""
         return differences(self._study, metric)
+
+    def largest(self, first: str, second: str, task: str, count: int) -> list[str]:
+        """Return the data sets on which the first of two methods is ahead most."""
+        table = set_differences(self._study, first, second)
+        return list(table.loc[table["task"] == task, "dataset"].head(count))
 
     def one(self, table: pd.DataFrame, **wanted: object) -> Mapping[Any, Any]:
         """Return the one row of a table that has these values."""

@@ -24,7 +24,7 @@ def titled(label: str) -> str:
     Examples
     --------
     >>> titled("cart-fixed")
-    'CART, not tuned'
+    'CART (not tuned)'
     """
     return LEARNERS[label].title
 
@@ -41,7 +41,7 @@ def by_dataset(study: Study, first: str, second: str) -> Figure | None:
         axes = figure.subplots(1, len(tasks), squeeze=False)[0]
     for axis, task in zip(axes, tasks, strict=True):
         _differences(axis, table[table["task"] == task].iloc[::-1], task)
-    figure.suptitle(f"{titled(first)} less {titled(second)}", fontsize=10)
+    figure.suptitle(f"{titled(first)} minus {titled(second)}", fontsize=10)
     return figure
 
 
@@ -107,7 +107,7 @@ def along(study: Study, compared: list[tuple[str, str]], metric: str = "score") 
             x = line[axis_name] * 1.04**place if axis_name == "samples" else line[axis_name] + 0.004 * place
             mean = 100 * line["mean difference"]
             errors = [mean - 100 * line["low"], 100 * line["high"] - mean]
-            name = f"{titled(first)} less {titled(second)}"
+            name = f"{titled(first)} minus {titled(second)}"
             axis.errorbar(x, mean, yerr=errors, marker="o", markersize=4, capsize=2, label=name)
         axis.axhline(0, color=GREY, linestyle=":", linewidth=1)
         values = sorted(table[axis_name].unique())

@@ -37,7 +37,7 @@ def drawn(study: Study) -> dict[str, tuple[str, Figure]]:
     if _one_setting(study):
         for first, second in compared:
             caption = (
-                f"{figures.titled(first)} less {figures.titled(second)}, by data set, with 95 % intervals;"
+                f"{figures.titled(first)} minus {figures.titled(second)}, by data set, with 95 % intervals;"
                 " the black line is the mean, the grey band its interval"
             )
             found[f"{first}-{second}"] = caption, figures.by_dataset(study, first, second)

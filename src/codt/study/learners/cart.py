@@ -54,8 +54,8 @@ def _learnt(model: Any, cost: float | None = None) -> Learnt:
 
 
 LEARNERS = (
-    Learner("cart-tuned", "CART, tuned", "scikit-learn", partial(_tuned, deep=False)),
-    Learner("cart-tuned-deep", "CART of any depth, pruned", "scikit-learn", partial(_tuned, deep=True)),
-    Learner("cart-fixed", "CART, not tuned", "scikit-learn", _fixed),
-    Learner("cart-leaves", "CART, as many leaves", "scikit-learn", _as_many_leaves),
+    Learner("cart-tuned", "CART (tuned)", "scikit-learn", partial(_tuned, deep=False)),
+    Learner("cart-tuned-deep", "CART (any depth, pruned)", "scikit-learn", partial(_tuned, deep=True)),
+    Learner("cart-fixed", "CART (not tuned)", "scikit-learn", _fixed),
+    Learner("cart-leaves", "CART (as many leaves)", "scikit-learn", _as_many_leaves),
 )

@@ -47,7 +47,7 @@ def _learnt(model: Any, **about: Any) -> Learnt:
 
 
 LEARNERS = (
-    Learner("optimal-tuned", "optimal, tuned", "codt", partial(_tuned, rule="best")),
-    Learner("optimal-tuned-1se", "optimal, tuned (1 s.e.)", "codt", partial(_tuned, rule="one-standard-error")),
-    Learner("optimal-fixed", "optimal, not tuned", "codt", _fixed),
+    Learner("optimal-tuned", "optimal (tuned)", "codt", partial(_tuned, rule="best")),
+    Learner("optimal-tuned-1se", "optimal (tuned, 1 s.e.)", "codt", partial(_tuned, rule="one-standard-error")),
+    Learner("optimal-fixed", "optimal (not tuned)", "codt", _fixed),
 )

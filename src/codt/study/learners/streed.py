@@ -31,4 +31,4 @@ def _learn(training: Training) -> Learnt:
     return Learnt(model, int(model.get_n_leaves()), int(model.get_depth()), proven=proven)
 
 
-LEARNER = Learner("streed-tuned", "STreeD, tuned", "pystreed", _learn)
+LEARNER = Learner("streed-tuned", "STreeD (tuned)", "pystreed", _learn)
