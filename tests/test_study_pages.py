@@ -111,10 +111,11 @@ def test_a_page_cannot_ask_for_what_is_not_there(tmp_path: Path) -> None:
     for text, message in (
         ('{{ study("mine").one(study("mine").means, task="none") }}', "0 rows with"),
         ('{{ study("mine").one(study("mine").means, task="classification") }}', "2 rows with"),
-        ('{{ study("mine").nothing }}', "nothing"),
+        ('{{ study("mine").nothing }}', "page.md.jinja: .*nothing"),
+        ("{% if %}", "page.md.jinja: "),
     ):
         (tmp_path / "page.md.jinja").write_text(text, encoding="utf-8")
-        with pytest.raises(Exception, match=message):
+        with pytest.raises(ValueError, match=message):
             render_pages(tmp_path / "results", tmp_path, lambda name, figure: None)
     none = CliRunner().invoke(app, ["study", "report", str(tmp_path), "--pages", str(tmp_path)])
     assert none.exit_code == 2

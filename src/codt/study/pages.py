@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from codt.study import figures
 from codt.study.claims import CLAIMS
 from codt.study.generalisation.comparison import differences, set_differences
-from codt.study.generalisation.section import drawn, means, scores
+from codt.study.generalisation.section import COUNTERPARTS, drawn, means, scores
 from codt.study.metrics import Study, best_known, load
 from codt.study.store import Store
 from codt.study.tables import as_text
@@ -95,10 +95,21 @@ class Told:
         """Return the comparisons of every two methods."""
         return differences(self._study, metric)
 
+    def counterparts(self, metric: str = "score") -> pd.DataFrame:
+        """Return the comparisons of optimal trees with greedy ones that had the same freedom."""
+        table = self.differences(metric)
+        pairs = list(zip(table["method"], table["compared with"], strict=True))
+        return table[[pair in COUNTERPARTS for pair in pairs]]
+
     def largest(self, first: str, second: str, task: str, count: int) -> list[str]:
         """Return the data sets on which the first of two methods is ahead most."""
         table = set_differences(self._study, first, second)
         return list(table.loc[table["task"] == task, "dataset"].head(count))
+
+    def unproven(self, label: str) -> list[str]:
+        """Return the data sets on which some trees of a method were not proven to be optimal within the limit."""
+        rows = self._study.rows
+        return sorted(rows.loc[(rows["label"] == label) & (rows["proven"] < 1), "dataset"].unique())
 
     def one(self, table: pd.DataFrame, **wanted: object) -> Mapping[Any, Any]:
         """Return the one row of a table that has these values."""
@@ -163,11 +174,13 @@ def render_pages(folder: Path, docs: Path, keep: Callable[[str, Figure], None]) 
     environment.globals["statements"] = lambda: [(claim, claim.judge(studies)[0]) for claim in CLAIMS]
     pages = {}
     for template in sorted(docs.glob("*.md.jinja")):
-        source = environment.from_string(template.read_text(encoding="utf-8"))
         try:
+            source = environment.from_string(template.read_text(encoding="utf-8"))
             pages[template.name.removesuffix(".jinja")] = source.render()
         except MissingStudyError:
             continue
+        except jinja2.TemplateError as error:
+            raise ValueError(f"{template}: {error}") from error
     return pages
 
 
