@@ -22,7 +22,7 @@ from tests.test_study_report import PAPERS, fill
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-RUNS = sorted(path for path in (ROOT / "results").iterdir() if path.is_dir())
+RUNS = sorted({path.parent.parent for path in (ROOT / "results").glob("*/*/description.json")})
 TEMPLATES = sorted(DOCS.glob("*.md.jinja"))
 
 
