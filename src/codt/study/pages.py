@@ -172,16 +172,18 @@ def render_pages(folder: Path, docs: Path, keep: Callable[[str, Figure], None]) 
     environment.filters |= {"points": points, "number": as_text, "table": markdown_table}
     environment.globals |= {"study": find, "has": told.__contains__, "studies": list(told.values())}
     environment.globals["statements"] = lambda: [(claim, claim.judge(studies)[0]) for claim in CLAIMS]
-    pages = {}
-    for template in sorted(docs.glob("*.md.jinja")):
-        try:
-            source = environment.from_string(template.read_text(encoding="utf-8"))
-            pages[template.name.removesuffix(".jinja")] = source.render()
-        except MissingStudyError:
-            continue
-        except jinja2.TemplateError as error:
-            raise ValueError(f"{template}: {error}") from error
-    return pages
+    pages = {path.name.removesuffix(".jinja"): _rendered(environment, path) for path in sorted(docs.glob("*.md.jinja"))}
+    return {name: text for name, text in pages.items() if text is not None}
+
+
+def _rendered(environment: jinja2.Environment, template: Path) -> str | None:
+    """Return the page of a template; None if a study that it asks for is missing."""
+    try:
+        return environment.from_string(template.read_text(encoding="utf-8")).render()
+    except MissingStudyError:
+        return None
+    except jinja2.TemplateError as error:
+        raise ValueError(f"{template}: {error}") from error
 
 
 def _studies(folder: Path) -> list[Study]:
