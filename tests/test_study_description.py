@@ -9,14 +9,25 @@ import pytest
 for library in ("pyarrow", "scipy", "scikit_posthocs", "matplotlib", "jinja2", "psutil", "pandas"):
     pytest.importorskip(library)
 
+from codt.strategy.strategy import strategies
 from codt.study.cells import Cell, cells
-from codt.study.description import find, parse, shipped
+from codt.study.description import find, find_all, parse, shipped
 
 PLAIN = 'title = "t"\ndatasets = ["bank"]\ndepths = [2]\n'
 
 
+#: Studies of questions that the paper does not ask.
+BEYOND = {
+    "generalisation-tuned",
+    "generalisation-sizes",
+    "generalisation-samples",
+    "generalisation-noise",
+    "orders-with-heuristics",
+}
+
+
 def test_every_experiment_of_the_paper_has_a_description() -> None:
-    assert set(shipped()) == {
+    assert set(shipped()) - BEYOND == {
         "strategies-runtime",
         "strategies-oi",
         "dfs-variants",
@@ -37,17 +48,17 @@ def test_every_experiment_of_the_paper_has_a_description() -> None:
     small = find("down-sampled")
     assert (small.samples, small.repetitions) == ((100,), 5)
     assert {"gosdt", "pystreed", "codt"} <= set(small.methods)
-    for name in shipped():
+    for name in set(shipped()) - BEYOND:
         assert (find(name).time_limit, find(name).memory_limit) == (900, 32 * 10**9)
 
 
 @pytest.mark.parametrize("name", shipped())
 def test_quick_forms_end_within_minutes(name: str) -> None:
-    quick = find(name, quick=True)
+    quick = find(name, form="quick")
     assert quick.name == f"{name}-quick"
     work = cells(quick)
     # On two cores, if every cell ran into its limit; in addition, a process needs a second or two to start.
-    assert len(work) * quick.time_limit / 2 / 60 <= 10
+    assert sum(cell.time_limit * max(1, cell.folds) for cell in work) / 2 / 60 <= 10
     assert len(work) * 1.5 / 2 / 60 <= 5
 
 
@@ -65,6 +76,13 @@ def test_what_a_key_says_wrong_is_named() -> None:
         ('profiles = "yes"', r"profiles='yes'"),
         ('metrics = ["speed"]', r"metrics='speed'"),
         ("quick = 1", r"quick=1: expected a table"),
+        ("[standard]\ndepht = 3", r"key='depht'.*'depths'"),
+        ('kind = "generalization"', r"kind='generalization'.*'generalisation'"),
+        ("noise = [1.5]", r"noise=1\.5: expected a number of at least 0 and below 1"),
+        ("folds = 1", r"folds=1: expected a whole number from 2"),
+        ('kind = "generalisation"\nmethods = ["codt"]', r"methods='codt'.*'optimal-tuned'"),
+        ('methods = ["optimal-tuned"]', r"methods='optimal-tuned'"),
+        ('kind = "generalisation"\nmetrics = ["oi"]', r"metrics='oi'.*'score'"),
         ('[own.dfs-blossom]\npriority = ["random"]', r"own\.dfs-blossom.*choose another"),
         ('[own.mine]\npriority = ["randon"]', r"priority='randon'.*'random'"),
         ("[own.mine]\nweight = 1", r"own\.mine.*weight"),
@@ -103,3 +121,69 @@ def test_cells_are_all_combinations_and_have_keys_of_their_own() -> None:
     assert [Cell.from_json(cell.to_json()) for cell in found] == found
     changed = parse(text.replace('"lower-bound"', '"random"'), "mine")
     assert sum(a.key != b.key for a, b in zip(found, cells(changed), strict=True)) == 8
+
+
+def test_names_stand_for_studies_that_begin_with_them() -> None:
+    assert [study.name for study in find_all(["generalisation"], "standard")] == [
+        f"{name}-standard" for name in sorted(BEYOND) if name.startswith("generalisation")
+    ]
+    assert {study.name for study in find_all(["all"])} == set(shipped())
+    assert find_all(["memory", "all"])[0].name == "memory"
+    with pytest.raises(ValueError, match="study='baseline-'"):
+        find_all(["baseline-"])
+
+
+def test_a_form_replaces_what_its_table_says() -> None:
+    text = PLAIN + "repetitions = 5\n[quick]\nrepetitions = 1\n[standard]\ntime_limit = 20\n"
+    forms = [parse(text, "mine", form=form) for form in ("quick", "standard", "full")]
+    assert [form.name for form in forms] == ["mine-quick", "mine-standard", "mine"]
+    assert [(form.repetitions, form.time_limit) for form in forms] == [(1, 900), (5, 20), (5, 900)]
+    assert {form.base_name for form in forms} == {"mine"}
+
+
+def test_cells_of_cross_validations() -> None:
+    text = (
+        'title = "t"\nkind = "generalisation"\ndatasets = ["scikit-learn", "bank"]\ndepths = [2]\nrepetitions = 1\n'
+        'methods = ["optimal-tuned", "cart-tuned"]\nsamples = [100, 200, 1000, 5000]\nnoise = [0, 0.1]\nfolds = 5\n'
+    )
+    found = cells(parse(text, "mine"))
+    # The first size that is more than four fifths of the samples stands for all of these.
+    sizes = {
+        name: sorted({cell.samples for cell in found if cell.dataset == name}) for name in ("iris", "wine", "bank")
+    }
+    assert sizes == {"iris": [100, 200], "wine": [100, 200], "bank": [100, 200, 1000, 5000]}
+    assert {cell.noise for cell in found} == {0.0, 0.1}
+    assert {cell.folds for cell in found} == {5}
+    assert len({cell.key for cell in found}) == len(found)
+    assert [Cell.from_json(cell.to_json()) for cell in found] == found
+    plain = cells(parse(PLAIN, "mine"))[0]
+    assert "folds" not in plain.to_json()  # results of earlier versions keep their keys
+
+
+@pytest.mark.parametrize("name", sorted(set(shipped()) - BEYOND))
+def test_the_standard_form_is_the_papers_on_a_small_machine(name: str) -> None:
+    full, standard = find(name), find(name, form="standard")
+    for attribute in ("datasets", "depths", "methods", "strategies", "terminals", "samples", "metrics"):
+        assert getattr(standard, attribute) == getattr(full, attribute)
+    # The same everywhere, so that studies share their cells.
+    assert (standard.time_limit, standard.memory_limit, standard.seed) == (20.0, 4 * 10**9, 0)
+
+
+def test_all_strategies_are_asked_which_proves_most() -> None:
+    orders = find("orders-with-heuristics")
+    assert set(orders.strategies) == set(strategies())
+    assert orders.depths == (4, 5, 6)
+    assert set(orders.metrics) == {"oi", "li", "runtime"}
+    assert orders.methods == ("codt-default",)
+
+
+def test_only_what_chance_decides_is_repeated() -> None:
+    text = PLAIN + (
+        'strategies = ["dfs-blossom", "dfs-random", "mine", "calm"]\nrepetitions = 1\nchance_repetitions = 3\n'
+        '[own.mine]\npriority = ["random"]\n[own.calm]\npriority = ["lower-bound"]\n'
+    )
+    found = cells(parse(text, "mine"))
+    counts = {name: [cell.repetition for cell in found if cell.strategy == name] for name in ("dfs-random", "mine")}
+    assert counts == {"dfs-random": [0, 1, 2], "mine": [0, 1, 2]}
+    assert [cell.strategy for cell in found if cell.repetition == 0] == ["dfs-blossom", "dfs-random", "mine", "calm"]
+    assert len(found) == 8

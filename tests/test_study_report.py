@@ -25,8 +25,8 @@ from scipy.stats import friedmanchisquare
 
 from codt.study.cells import cells
 from codt.study.claims import CLAIMS
+from codt.study.confidence import CONFIRMED, NO_DATA, NOT_CONFIRMED
 from codt.study.description import Description, find
-from codt.study.judging import CONFIRMED, NO_DATA, NOT_CONFIRMED
 from codt.study.metrics import (
     best_known,
     disagreements,
@@ -59,7 +59,7 @@ TERMINALS = {"depth-two": 0.7, "left-right": 1.0, "leaf": 3.0}
 
 def fill(root: Path, study: str | Description, seconds: dict[str, float], *, unfinished: tuple[str, ...] = ()) -> Store:
     """Write results of a (quick) study in which each label takes its time, more on every further data set."""
-    description = find(study, quick=True) if isinstance(study, str) else study
+    description = find(study, form="quick") if isinstance(study, str) else study
     store = open_store(description, root)
     for cell in cells(description):
         label = description.label(cell.method, cell.strategy, cell.terminal)
@@ -148,13 +148,13 @@ def test_different_optima_are_reported(tmp_path: Path) -> None:
     store = fill(tmp_path, "strategies-runtime", PAPERS)
     results = store.table().to_pandas()
     results.loc[(results["strategy"] == "and-or") & (results["dataset"] == "wilt"), "loss"] = 51.0
-    found = disagreements(evaluate(find("strategies-runtime", quick=True), results).rows)
+    found = disagreements(evaluate(find("strategies-runtime", form="quick"), results).rows)
     assert len(found) == 2
     assert all("and-or claims 51" in problem and "wilt" in problem for problem in found)
 
 
 def test_a_killed_run_counts_as_the_greedy_tree(tmp_path: Path) -> None:
-    description = replace(find("strategies-oi", quick=True), datasets=("bank",), depths=(4,))
+    description = replace(find("strategies-oi", form="quick"), datasets=("bank",), depths=(4,))
     records = [{"key": cell.key, **vars(cell), **MACHINE, "status": "time-limit"} for cell in cells(description)]
     for record in records[1:]:
         record |= {"loss": 20.0, "greedy_loss": 40.0, "seconds": 1.0, "trace": [[1.0, 3, 0.0, 20.0]]}
@@ -187,7 +187,7 @@ def test_files_of_the_same_name_are_told_apart(tmp_path: Path) -> None:
 
 def test_the_best_known_loss_is_of_all_studies(tmp_path: Path) -> None:
     fill(tmp_path, "strategies-oi", PAPERS)
-    description = replace(find("profiles", quick=True), datasets=("eeg",), depths=(4,))
+    description = replace(find("profiles", form="quick"), datasets=("eeg",), depths=(4,))
     better = open_store(description, tmp_path)
     first = cells(description)[0]
     better.add({"key": first.key, **vars(first), **MACHINE, "status": "time-limit", "loss": 25.0, "greedy_loss": 100.0})
@@ -202,7 +202,7 @@ def test_the_best_known_loss_is_of_all_studies(tmp_path: Path) -> None:
 
 def test_cells_of_an_earlier_description_do_not_count(tmp_path: Path) -> None:
     fill(tmp_path, "strategies-runtime", PAPERS)
-    longer = replace(find("strategies-runtime", quick=True), time_limit=99.0)
+    longer = replace(find("strategies-runtime", form="quick"), time_limit=99.0)
     open_store(longer, tmp_path)
     assert load(tmp_path / longer.name).rows.empty
     assert len(load(tmp_path / open_store(replace(longer, time_limit=5.0), tmp_path).folder).rows) == 80
@@ -210,7 +210,7 @@ def test_cells_of_an_earlier_description_do_not_count(tmp_path: Path) -> None:
 
 def test_a_run_beyond_the_limit_is_unfinished(tmp_path: Path) -> None:
     results = fill(tmp_path, "strategies-runtime", PAPERS).table().to_pandas()
-    description = find("strategies-runtime", quick=True)
+    description = find("strategies-runtime", form="quick")
     results["seconds"] = description.time_limit * 1.01
     rows = evaluate(description, results).rows
     assert np.isinf(rows["runtime"]).all()
@@ -322,7 +322,9 @@ def test_a_report_of_the_papers_studies_starts_with_all_statements(page: Path) -
     found = ["statements", "depth-two-scaling-quick", "profiles-quick", "strategies-runtime-quick"]
     assert headings(page) == found
     text = page.read_text(encoding="utf-8")
-    told = re.search(r'<span id="counts">(\d+) confirmed, (\d+) not confirmed, (\d+) without data<', text)
+    told = re.search(
+        r'<span id="counts">(\d+) confirmed, (\d+) not confirmed, (\d+) undecided, (\d+) without data<', text
+    )
     assert told is not None
     assert sum(map(int, told.groups())) == len(CLAIMS)
     assert '<details class="wide" open>' not in text
@@ -331,7 +333,7 @@ def test_a_report_of_the_papers_studies_starts_with_all_statements(page: Path) -
 def own_study(name: str = "mine", **changes: Any) -> Description:
     """A study of the user's own: the strategies of a study of the paper, on other data."""
     return replace(
-        find("strategies-runtime", quick=True), name=name, title="My own data", datasets=("wilt",), **changes
+        find("strategies-runtime", form="quick"), name=name, title="My own data", datasets=("wilt",), **changes
     )
 
 

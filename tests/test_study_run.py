@@ -290,8 +290,8 @@ def test_the_command_lists_studies_and_names_what_is_wrong(tmp_path: Path) -> No
     assert listed.exit_code == 0
     assert "terminal-cases" in listed.output
     rows = [line.split("\t") for line in listed.output.splitlines()]
-    assert rows[0] == ["name", "title", "cells", "cells (quick)"]
-    assert {len(row) for row in rows} == {4}
+    assert rows[0] == ["name", "title", "cells (quick)", "cells (standard)", "cells (full)"]
+    assert {len(row) for row in rows} == {5}
     counted = runner.invoke(app, ["study", "data", "no-such-file.csv"])
     assert [len(line.split("\t")) for line in counted.output.splitlines()] == [7, 7]
     wrong = runner.invoke(app, ["study", "run", "terminal-case", "--out", str(tmp_path)])

@@ -17,6 +17,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from codt.data.bundled import BUNDLED, load_bundled
 from codt.data.own_tables import is_own_file, read_own_file
 from codt.data.remote import fetch
 from codt.data.remote.cache import cache_folder, read
@@ -110,7 +111,8 @@ def load_dataset(name: str) -> tuple[Floats, NDArray[Any]]:
     Parameters
     ----------
     name : str
-        A name from :func:`list_datasets`, or a CSV or Parquet file (see above).
+        A name from :func:`list_datasets`, one of scikit-learn's (:data:`codt.data.bundled.BUNDLED`), or a CSV or
+        Parquet file (see above).
 
     Returns
     -------
@@ -123,6 +125,8 @@ def load_dataset(name: str) -> tuple[Floats, NDArray[Any]]:
     --------
     >>> X, y = load_dataset("bank")  # doctest: +SKIP
     """
+    if name in BUNDLED:
+        return load_bundled(name)
     return read_own_file(name)[:2] if is_own_file(name) else read(find_dataset(name))
 
 
@@ -139,13 +143,15 @@ def find_dataset(name: str, *, may_fetch: bool = True) -> Path:
 
 
 def dataset_task(name: str) -> Task:
-    """Return the task of a data set: the paper's, or for a file the one its targets suggest.
+    """Return the task of a data set: the paper's or scikit-learn's, or for a file the one its targets suggest.
 
     Examples
     --------
     >>> dataset_task("bank")
     'classification'
     """
+    if name in BUNDLED:
+        return BUNDLED[name].task
     return read_own_file(name)[2] if is_own_file(name) else _info(name).task
 
 
@@ -164,7 +170,7 @@ def measure_dataset(name: str) -> DatasetInfo:
 def _info(name: str) -> DatasetInfo:
     table = {info.name: info for info in _TABLE}
     if name not in table:
-        raise unknown_name("name", name, table)
+        raise unknown_name("name", name, [*table, *BUNDLED])
     return table[name]
 
 

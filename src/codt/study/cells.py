@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass
+from typing import Any
 
+from codt.data.bundled import BUNDLED
 from codt.data.datasets import list_datasets
 from codt.study.description import Description
 
@@ -28,6 +30,11 @@ class Cell:
         Seconds and bytes.
     own_strategy : str
         The strategy as JSON if the description defines it itself, otherwise empty.
+    folds : int
+        The number of folds, if the cell is a cross-validation; the depth is then the largest one to choose from, and
+        the time limit is for one fit.
+    noise : float
+        The share of training samples with a wrong target.
     """
 
     dataset: str
@@ -41,6 +48,8 @@ class Cell:
     time_limit: float
     memory_limit: int
     own_strategy: str = ""
+    folds: int = 0
+    noise: float = 0.0
 
     @property
     def key(self) -> str:
@@ -49,7 +58,10 @@ class Cell:
 
     def to_json(self) -> str:
         """Return the cell as JSON."""
-        return json.dumps(asdict(self), sort_keys=True)
+        values = asdict(self)
+        # Without what only cross-validations have, so that other cells keep the keys they had before there were any.
+        plain = {name: value for name, value in values.items() if value or name not in ("folds", "noise")}
+        return json.dumps(plain, sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str) -> Cell:
@@ -67,28 +79,52 @@ def cells(description: Description) -> list[Cell]:
     >>> [(cell.depth, cell.method, cell.strategy) for cell in cells(parse(text, "mine"))]
     [(2, 'codt', 'dfs-blossom'), (2, 'cart', ''), (3, 'codt', 'dfs-blossom'), (3, 'cart', '')]
     """
-    sizes = {info.name: info.n_samples for info in list_datasets()}
     own = description.own_strategies()
-    found = []
-    for repetition in range(description.repetitions):
-        for dataset in description.datasets:
-            for samples in description.samples or (None,):
-                if samples is not None and samples > sizes.get(dataset, samples):
-                    continue  # the data set has too few samples
-                for depth in description.depths:
-                    for method, strategy, terminal in description.variants():
-                        cell = Cell(
-                            dataset=dataset,
-                            depth=depth,
-                            method=method,
-                            strategy=strategy,
-                            terminal=terminal,
-                            samples=samples,
-                            repetition=repetition,
-                            seed=description.seed,
-                            time_limit=description.time_limit,
-                            memory_limit=description.memory_limit,
-                            own_strategy=json.dumps(own[strategy], sort_keys=True) if strategy in own else "",
-                        )
-                        found.append(cell)
-    return found
+    unseen = description.kind == "generalisation"
+    return [
+        Cell(
+            dataset=dataset,
+            depth=depth,
+            method=method,
+            strategy=strategy,
+            terminal=terminal,
+            samples=samples,
+            repetition=repetition,
+            seed=description.seed,
+            time_limit=description.time_limit,
+            memory_limit=description.memory_limit,
+            own_strategy=json.dumps(own[strategy], sort_keys=True) if strategy in own else "",
+            folds=description.folds if unseen else 0,
+            noise=noise,
+        )
+        for repetition in range(max(description.repetitions, description.chance_repetitions))
+        for dataset in description.datasets
+        for samples in _sizes(description, dataset)
+        for noise in (description.noise if unseen else (0.0,))
+        for depth in description.depths
+        for method, strategy, terminal in description.variants()
+        if repetition < description.repetitions or _by_chance(strategy, own.get(strategy, {}))
+    ]
+
+
+def _by_chance(strategy: str, own: dict[str, Any]) -> bool:
+    """Whether a strategy decides by chance, so that one run says little."""
+    return "random" in strategy if not own else "random" in (*own.get("priority", ()), own.get("left_right"))
+
+
+def _sizes(description: Description, dataset: str) -> tuple[int | None, ...]:
+    """Return the sizes of the subsamples of a data set.
+
+    Those that it has not enough samples for are left out. In a cross-validation the first of these stands for all of
+    the training samples.
+    """
+    known = {info.name: info.n_samples for info in list_datasets()}
+    known |= {name: bundled.n_samples for name, bundled in BUNDLED.items()}
+    if not description.samples or dataset not in known:
+        return description.samples or (None,)
+    if description.kind == "search":
+        return tuple(size for size in description.samples if size <= known[dataset])
+    available = known[dataset] - -(-known[dataset] // description.folds)
+    sizes = sorted(description.samples)
+    smaller = [size for size in sizes if size < available]
+    return tuple(sizes[: len(smaller) + 1])

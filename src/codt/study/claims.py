@@ -7,13 +7,13 @@ numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from codt.study.confidence import NO_DATA, Verdict, weigh
 from codt.study.description import find
 from codt.study.judging import (
-    NO_DATA,
-    Verdict,
+    Test,
     grows_logarithmically,
     means,
     no_difference,
@@ -33,7 +33,7 @@ class Claim:
     statement: str
     study: str
     figure: str
-    test: Callable[[Study], Verdict]
+    test: Test
 
     def judge(self, studies: Sequence[Study]) -> tuple[Verdict, Study | None]:
         """Return the verdict of the first of the studies that tests this statement."""
@@ -42,7 +42,7 @@ class Claim:
             # A user's own study may happen to have the name, but compare something else.
             if study.description.base_name == self.study and study.description.variants() == compared:
                 try:
-                    return self.test(study), study
+                    return weigh(self.test, study), study
                 except KeyError as error:  # a label that the run does not have
                     return Verdict(NO_DATA, f"the run has no {error.args[0]}"), study
         return Verdict(NO_DATA, f"{self.study} was not run"), None

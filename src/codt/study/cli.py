@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -23,38 +23,45 @@ _ROOT = Path("study-results")
 
 @app.command("list")
 def list_studies() -> None:
-    """List the studies that come with codt: one for every experiment of the paper.
+    """List the studies that come with codt: one for every experiment of the paper, and those beyond it.
 
     Where another program reads the list, a tab stands between the columns.
     """
     from codt.study.cells import cells
-    from codt.study.description import find, shipped
+    from codt.study.description import Form, find, shipped
 
     rows = []
     for name in shipped():
-        full, quick = find(name), find(name, quick=True)
-        rows.append([name, full.title, str(len(cells(full))), str(len(cells(quick)))])
-    print_table(["name", "title", "cells", "cells (quick)"], rows)
+        counts = [str(len(cells(find(name, form=form)))) for form in get_args(Form)]
+        rows.append([name, find(name).title, *counts])
+    print_table(["name", "title", *(f"cells ({form})" for form in get_args(Form))], rows)
 
 
 @app.command()
 def run(
-    studies: Annotated[list[str], typer.Argument(help="Names from `codt study list`, 'all', or TOML files.")],
+    studies: Annotated[
+        list[str], typer.Argument(help="Names from `codt study list`, what several begin with, 'all', or TOML files.")
+    ],
     quick: Annotated[bool, typer.Option("--quick", help="The short form: minutes on two cores.")] = False,
+    standard: Annotated[bool, typer.Option("--standard", help="The form for a small machine: hours.")] = False,
     out: Annotated[Path, typer.Option(help="The folder for results; an existing study is continued.")] = _ROOT,
     jobs: Annotated[int, typer.Option(min=1, help="Cells at a time on this machine.")] = os.cpu_count() or 1,
+    retries: Annotated[
+        int, typer.Option(min=0, help="How often to run a cell again that other programs have disturbed.")
+    ] = 1,
     cluster: Annotated[str | None, typer.Option(help="Run on the Dask cluster at this address instead.")] = None,
 ) -> None:
     """Run studies; finished cells are not run again."""
     from codt.study.cells import cells
     from codt.study.cluster import run_on_cluster
-    from codt.study.description import find, shipped
+    from codt.study.description import find_all
     from codt.study.missing import missing_data
     from codt.study.runner import open_store, pending, run_local
 
-    names = list(shipped()) if studies == ["all"] else studies
+    if quick and standard:
+        raise typer.BadParameter("--quick and --standard are two forms: expected at most one of them.")
     try:
-        descriptions = [find(name, quick=quick) for name in names]
+        descriptions = find_all(studies, "quick" if quick else "standard" if standard else "full")
         # A cluster reads the data where its workers are.
         missing = missing_data(descriptions) if cluster is None else ""
     except (ValueError, TypeError, OSError) as error:
@@ -65,7 +72,7 @@ def run(
     with Progress(*columns, TextColumn("left:"), TimeRemainingColumn()) as progress:
         for description in descriptions:
             store = open_store(description, out)
-            work = pending(description, store)
+            work = pending(description, store, retries)
             total = len(cells(description))
             bar = progress.add_task(description.name, total=total, completed=total - len(work))
             ends: Counter[str] = Counter()
@@ -75,31 +82,67 @@ def run(
                 progress.advance(bar)  # type: ignore[arg-type]
 
             if cluster is None:
-                run_local(work, store, jobs, report)
+                for _ in range(retries + 1):
+                    run_local(work, store, jobs, report)
+                    work = pending(description, store, retries)
             else:
                 run_on_cluster(work, store, cluster, report)
             # Another process may have run some of the cells.
             progress.update(bar, completed=total - len(pending(description, store)))
             counts = ", ".join(f"{count} {status}" for status, count in sorted(ends.items())) or "nothing to do"
-            progress.console.print(f"{description.name}: {counts}; results in {store.path}")
+            disturbed = f"; {n} disturbed by other programs" if (n := len(store.disturbed())) else ""
+            progress.console.print(f"{description.name}: {counts}{disturbed}; results in {store.path}")
 
 
 @app.command()
 def report(
     folder: Annotated[Path, typer.Argument(help="The folder that `codt study run` wrote.")] = _ROOT,
     out: Annotated[Path | None, typer.Option(help="Where the report goes; FOLDER/report by default.")] = None,
-    processor_time: Annotated[
-        bool, typer.Option("--processor-time", help="Run times by the processor's clock: for a busy machine.")
-    ] = False,
+    pages: Annotated[
+        Path | None, typer.Option(help="Instead of the report, make pages from the templates NAME.md.jinja in here.")
+    ] = None,
+    clock: Annotated[
+        str, typer.Option(help="What times are measured by: the processor's clock, as limits are, or the wall's.")
+    ] = "processor",
 ) -> None:
-    """Make the report: a page, and every figure and table as files."""
+    """Make the report: a page, and every figure and table as files; or the pages of the documentation."""
+    from codt.study.metrics import check_clock
+    from codt.study.pages import write_pages
     from codt.study.report import write_report
 
     try:
-        page = write_report(folder, out or folder / "report", clock="processor" if processor_time else "wall")
+        if pages is None:
+            made = [write_report(folder, out or folder / "report", clock=check_clock(clock))]
+        else:
+            made = write_pages(folder, pages)
     except (ValueError, OSError) as error:
         raise typer.BadParameter(str(error)) from error
-    print(page)
+    print(*made, sep="\n")
+
+
+@app.command()
+def speed(
+    folder: Annotated[Path, typer.Argument(help="The folder of one study, as `codt study run` wrote it.")],
+    times: Annotated[Path, typer.Option(help="Published run times: a CSV file with dataset, depth and seconds.")],
+    column: Annotated[str, typer.Option(help="The column with the seconds.")] = "seconds",
+) -> None:
+    """Print how many times faster the engine is than published run times say of another, where both finished."""
+    from codt.study.metrics import load
+    from codt.study.speed import compare_speed, read_times
+
+    try:
+        found = compare_speed(load(folder, clock="processor"), read_times(times, column))
+    except (ValueError, OSError) as error:
+        raise typer.BadParameter(str(error)) from error
+    if not found:
+        raise typer.BadParameter(f"{times} and {folder} have fewer than two finished problems in common.")
+    rows = []
+    for entry in found:
+        for (dataset, depth), (theirs, ours) in entry.problems.items():
+            rows.append([entry.label, dataset, str(depth), f"{theirs:g}", f"{ours:.3g}", f"{theirs / ours:.3g}"])
+        interval = f"{entry.ratio:.3g} ({entry.low:.3g} to {entry.high:.3g})"
+        rows.append([entry.label, f"{len(entry.problems)} problems", "", "", "", interval])
+    print_table(["method", "data set", "depth", "published (s)", "ours (s)", "times faster"], rows)
 
 
 @app.command()

@@ -14,8 +14,11 @@
     priority = ["heuristic", "expanded"]
     heuristic = { kind = "linear", lower_bound = 1.0, support = 0.5 }
 
-    [quick]  # what --quick replaces
+    [quick]  # what --quick replaces; in the same way [standard]
     time_limit = 2
+
+The kind "generalisation" asks how well methods predict new samples: a cell is then a cross-validation, with ``folds``
+folds, of one method that learns from ``samples`` samples of which a share of ``noise`` has wrong targets.
 """
 
 from __future__ import annotations
@@ -26,14 +29,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib import resources
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
+from codt.data.bundled import BUNDLED
 from codt.data.datasets import list_datasets
 from codt.data.own_tables import is_own_file, split_name
 from codt.input_checks.names import unknown_name
 from codt.options.limits import memory_in_bytes
 from codt.options.options import MAX_DEPTH, OPTIONS, TERMINALS, Task
 from codt.strategy.strategy import Strategy, strategies
+from codt.study.learners import LEARNERS
 from codt.study.methods import METHODS
 
 if sys.version_info >= (3, 11):
@@ -41,8 +46,16 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-METRICS = ("runtime", "best", "oi", "memory", "expansions")
-_TASKS: tuple[str, ...] = get_args(Task)
+METRICS = ("runtime", "best", "oi", "li", "memory", "expansions")
+#: What is measured on new samples, by the kind "generalisation".
+UNSEEN_METRICS = ("score", "log_loss", "n_leaves", "stability", "fit_seconds")
+
+Form = Literal["quick", "standard", "full"]
+#: The forms that replace values of a description, each by a table of its name.
+SHORTER_FORMS: tuple[Form, ...] = ("quick", "standard")
+
+Kind = Literal["search", "generalisation"]
+_TASKS: tuple[Task, ...] = get_args(Task)
 
 
 @dataclass(frozen=True)
@@ -69,10 +82,21 @@ class Description:
         Bytes for one cell.
     repetitions, seed : int
         How often each cell is run, and the seed of its random numbers.
+    chance_repetitions : int
+        How often those cells are run whose strategy decides by chance, if that is more often.
     metrics : tuple of str
-        What the report shows, of "runtime", "best" (time to the best solution), "oi", "memory" and "expansions".
+        What the report shows, of "runtime", "best" (time to the best solution), "oi", "li" (the integral of
+        the lower bound), "memory" and "expansions".
     profiles : bool
         Whether the report shows the bounds over time of every data set.
+    kind : {"search", "generalisation"}
+        Whether methods are compared by their search for the best tree or by their predictions for new samples. The
+        latter have methods from :data:`codt.study.learners.LEARNERS`, their metrics are "score", "log_loss",
+        "n_leaves", "stability" and "fit_seconds", and the attributes that follow matter.
+    folds : int
+        The number of outer folds; every repetition divides the samples anew.
+    noise : tuple of float
+        Shares of the training samples that get a wrong target.
     own : str
         The strategies that the file defines itself, as JSON.
     """
@@ -89,14 +113,23 @@ class Description:
     memory_limit: int = 32 * 10**9
     repetitions: int = 5
     seed: int = 0
+    chance_repetitions: int = 1
     metrics: tuple[str, ...] = ("runtime",)
     profiles: bool = False
+    kind: Kind = "search"
+    folds: int = 10
+    noise: tuple[float, ...] = (0.0,)
     own: str = "{}"
 
     @property
     def base_name(self) -> str:
-        """The name without the mark of the quick form."""
-        return self.name.removesuffix("-quick")
+        """The name without the mark of its form."""
+        return self.name.removesuffix(f"-{self.form}")
+
+    @property
+    def form(self) -> Form:
+        """Its form, as its name says."""
+        return next((form for form in SHORTER_FORMS if self.name.endswith(f"-{form}")), "full")
 
     def variants(self) -> list[tuple[str, str, str]]:
         """Return method, strategy and terminal case of everything compared; a method without strategies occurs once.
@@ -108,7 +141,7 @@ class Description:
         """
         found = []
         for method in self.methods:
-            if METHODS[method].has_strategies:
+            if self.kind == "search" and METHODS[method].has_strategies:
                 found += [(method, strategy, terminal) for strategy in self.strategies for terminal in self.terminals]
             else:
                 found.append((method, "", ""))
@@ -137,7 +170,7 @@ class Description:
 
 
 def shipped() -> dict[str, Path]:
-    """Return the descriptions that come with codt, one for every experiment of the paper.
+    """Return the descriptions that come with codt: one for every experiment of the paper, and those beyond it.
 
     Examples
     --------
@@ -148,7 +181,24 @@ def shipped() -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder.glob("*.toml"))}
 
 
-def find(name: str, *, quick: bool = False) -> Description:
+def find_all(names: Sequence[str], form: Form = "full") -> list[Description]:
+    """Return descriptions by their names.
+
+    "all" stands for all that come with codt, and a name that none has for those that begin with it and a hyphen.
+
+    Examples
+    --------
+    >>> [description.name for description in find_all(["baselines"])]
+    ['baselines-classification', 'baselines-regression']
+    """
+    found: list[str] = []
+    for name in names:
+        members = [known for known in shipped() if name == "all" or known.startswith(f"{name}-")]
+        found += [name] if name in shipped() or not members else members
+    return [find(name, form=form) for name in dict.fromkeys(found)]
+
+
+def find(name: str, *, form: Form = "full") -> Description:
     """Return a description by its name, if it is shipped, or by the path of its TOML file.
 
     Examples
@@ -162,7 +212,7 @@ def find(name: str, *, quick: bool = False) -> Description:
         raise unknown_name("study", name, known)
     if not path.is_file():
         raise FileNotFoundError(f"study={name!r}: there is no such file.")
-    return parse(path.read_text(encoding="utf-8"), path.stem, folder=path.parent, quick=quick)
+    return parse(path.read_text(encoding="utf-8"), path.stem, folder=path.parent, form=form)
 
 
 def is_shipped(description: Description) -> bool:
@@ -170,14 +220,14 @@ def is_shipped(description: Description) -> bool:
 
     Examples
     --------
-    >>> is_shipped(find("memory", quick=True)), is_shipped(replace(find("memory"), depths=(2,)))
+    >>> is_shipped(find("memory", form="quick")), is_shipped(replace(find("memory"), depths=(2,)))
     (True, False)
     """
     name = description.base_name
-    return name in shipped() and description == find(name, quick=name != description.name)
+    return name in shipped() and description == find(name, form=description.form)
 
 
-def parse(text: str, name: str, *, folder: Path = Path(), quick: bool = False) -> Description:
+def parse(text: str, name: str, *, folder: Path = Path(), form: Form = "full") -> Description:
     r"""Read a description.
 
     Parameters
@@ -188,8 +238,8 @@ def parse(text: str, name: str, *, folder: Path = Path(), quick: bool = False) -
         The name of the study.
     folder : Path
         The folder that paths of the user's own data sets are relative to.
-    quick : bool, default=False
-        Whether the table ``quick`` replaces the values above it.
+    form : {"quick", "standard", "full"}, default="full"
+        Which table replaces the values above it; "full" leaves them as they are.
 
     Examples
     --------
@@ -200,17 +250,19 @@ def parse(text: str, name: str, *, folder: Path = Path(), quick: bool = False) -
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"study={name!r} is not a TOML file: {error}") from error
-    if not isinstance(values.get("quick", {}), dict):
-        raise TypeError(f"quick={values['quick']!r}: expected a table.")
-    overrides = values.pop("quick", {})
-    if quick:
-        values |= overrides
-        name += "-quick"
+    overrides = {}
+    for shorter in SHORTER_FORMS:
+        overrides[shorter] = values.pop(shorter, {})
+        if not isinstance(overrides[shorter], dict):
+            raise TypeError(f"{shorter}={overrides[shorter]!r}: expected a table.")
     own = values.pop("own", {})
     known = {field.name for field in fields(Description)} - {"name", "own"}
-    for key in (*values, *overrides):
+    for key in (*values, *(key for table in overrides.values() for key in table)):
         if key not in known:
-            raise unknown_name("key", key, sorted(known | {"own", "quick"}))
+            raise unknown_name("key", key, sorted(known | {"own", *SHORTER_FORMS}))
+    if form != "full":
+        values |= overrides[form]
+        name += f"-{form}"
     for key in ("title", "datasets", "depths"):
         if key not in values:
             raise ValueError(f"study={name!r}: {key} is missing.")
@@ -223,17 +275,28 @@ def _checked(name: str, values: Mapping[str, Any], own: Mapping[str, Any], folde
     description = Description(name=name, title=values["title"], datasets=(), depths=(), own=json.dumps(own))
     for strategy, options in own.items():
         own_strategy(strategy, options)
+    kind = values.get("kind", description.kind)
+    if kind not in get_args(Kind):
+        raise unknown_name("kind", kind, get_args(Kind))
+    unseen = kind == "generalisation"
+    methods, metrics = (LEARNERS, UNSEEN_METRICS) if unseen else (METHODS, METRICS)
     checked: dict[str, Any] = {
         "datasets": _datasets(values["datasets"], folder),
         "depths": _numbers("depths", values["depths"], 0, MAX_DEPTH),
-        "methods": _names("methods", values.get("methods", description.methods), METHODS),
+        "kind": kind,
+        "methods": _names("methods", values.get("methods", tuple(methods)[:1]), methods),
         "strategies": _names("strategies", values.get("strategies", description.strategies), [*strategies(), *own]),
         "terminals": _names("terminals", values.get("terminals", description.terminals), TERMINALS),
         "samples": _numbers("samples", values["samples"], 2, 2**40) if values.get("samples") else (),
-        "metrics": _names("metrics", values.get("metrics", description.metrics), METRICS),
+        "metrics": _names("metrics", values.get("metrics", metrics if unseen else description.metrics), metrics),
+        "folds": _numbers("folds", [values.get("folds", description.folds)], 2, 1000)[0],
+        "noise": _shares("noise", values.get("noise", description.noise)),
         "time_limit": _positive("time_limit", values.get("time_limit", description.time_limit)),
         "memory_limit": memory_in_bytes(values.get("memory_limit", description.memory_limit)),
         "repetitions": _numbers("repetitions", [values.get("repetitions", description.repetitions)], 1, 10**6)[0],
+        "chance_repetitions": _numbers(
+            "chance_repetitions", [values.get("chance_repetitions", description.chance_repetitions)], 1, 10**6
+        )[0],
         "seed": _numbers("seed", [values.get("seed", description.seed)], 0, 2**31)[0],
         "profiles": values.get("profiles", description.profiles),
     }
@@ -264,18 +327,25 @@ def own_strategy(name: str, options: Mapping[str, Any]) -> Strategy:
 
 
 def _datasets(value: object, folder: Path) -> tuple[str, ...]:
-    if value in ("all", *_TASKS):
-        return tuple(info.name for info in list_datasets() if value in ("all", info.task))
-    known = [info.name for info in list_datasets()]
-    names = []
+    groups: dict[str, list[str]] = {
+        "all": [info.name for info in list_datasets()],
+        **{task: [info.name for info in list_datasets(task)] for task in _TASKS},
+        "scikit-learn": list(BUNDLED),
+    }
+    if isinstance(value, str) and value in groups:
+        return tuple(groups[value])
+    known = [*groups["all"], *BUNDLED, *groups]
+    names: list[str] = []
     for entry in _list("datasets", value):
-        if isinstance(entry, str) and is_own_file(entry):
+        if isinstance(entry, str) and entry in groups:
+            names += groups[entry]
+        elif isinstance(entry, str) and is_own_file(entry):
             path, target = split_name(entry)
             full = path if path.is_absolute() else folder.resolve() / path
             names.append(f"{full}::{target}" if target else str(full))
         else:
             names += _names("datasets", [entry], known)
-    return tuple(names)
+    return tuple(dict.fromkeys(names))
 
 
 def _list(key: str, value: object) -> Sequence[object]:
@@ -302,6 +372,13 @@ def _numbers(key: str, value: object, least: int, most: int) -> tuple[int, ...]:
             raise ValueError(f"{key}={entry!r}: expected a whole number from {least} to {most}.")
         numbers.append(entry)
     return tuple(numbers)
+
+
+def _shares(key: str, value: object) -> tuple[float, ...]:
+    for entry in _list(key, value):
+        if isinstance(entry, bool) or not isinstance(entry, (int, float)) or not 0 <= entry < 1:
+            raise ValueError(f"{key}={entry!r}: expected a number of at least 0 and below 1.")
+    return tuple(map(float, value))  # type: ignore[call-overload]
 
 
 def _positive(key: str, value: object) -> float:

@@ -14,10 +14,10 @@ import scikit_posthocs
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from codt.study.metrics import LEAST, NAMES, UNITS, Study, by_problem
+from codt.study.metrics import INTEGRALS, LEAST, NAMES, UNITS, Study, by_problem, moments
 from codt.study.statistics import Ranking
 
-_STYLE: Any = {
+STYLE: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "codt",
     "font.size": 9,
@@ -26,24 +26,31 @@ _STYLE: Any = {
     "figure.constrained_layout.use": True,
 }
 _LINES = ("-", "--", "-.", ":")
-_GREY = "0.6"
+GREY = "0.6"
 
 
 def save(figure: Figure, path: Path) -> None:
     """Write a figure as SVG and PDF; ``path`` has no suffix."""
-    with mpl.rc_context(_STYLE):
-        figure.savefig(path.with_suffix(".svg"), metadata={"Date": None})
+    save_svg(figure, path.with_suffix(".svg"))
+    with mpl.rc_context(STYLE):
         figure.savefig(path.with_suffix(".pdf"), metadata={"CreationDate": None})
 
 
-def _panels(n: int, height: float = 2.6) -> tuple[Figure, list[Axes]]:
-    with mpl.rc_context(_STYLE):
+def save_svg(figure: Figure, path: Path) -> None:
+    """Write a figure as SVG, the same one whenever it is made."""
+    with mpl.rc_context(STYLE):
+        figure.savefig(path, metadata={"Date": None})
+
+
+def panels(n: int, height: float = 2.6) -> tuple[Figure, list[Axes]]:
+    """Return a figure with panels side by side."""
+    with mpl.rc_context(STYLE):
         figure = Figure(figsize=(max(4.0, 3.2 * n), height), layout="constrained")
         axes = figure.subplots(1, n, squeeze=False)[0]
     return figure, list(axes)
 
 
-def _look(labels: Sequence[str]) -> dict[str, dict[str, Any]]:
+def line_looks(labels: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return a colour and a line style for every label, distinguishable without colours too."""
     colours = (*mpl.color_sequences["tab10"], "black")  # no study of the paper has more labels
     return {
@@ -60,12 +67,12 @@ def distributions(study: Study, metric: str) -> Figure | None:
     depths = [depth for depth in study.description.depths if depth in reached_at]
     if not depths:
         return None
-    figure, axes = _panels(len(depths))
-    look = _look(study.labels)
+    figure, axes = panels(len(depths))
+    look = line_looks(study.labels)
     for axis, depth in zip(axes, depths, strict=True):
         part = rows[rows["depth"] == depth]
         finite = part[metric][np.isfinite(part[metric])]
-        limit = 1.0 if metric == "oi" else max(float(finite.max()) if len(finite) else 1.0, 1e-6)
+        limit = 1.0 if metric in INTEGRALS else max(float(finite.max()) if len(finite) else 1.0, 1e-6)
         if metric in ("runtime", "best"):
             limit = float(part["time_limit"].max())
         for label in study.labels:
@@ -78,7 +85,7 @@ def distributions(study: Study, metric: str) -> Figure | None:
             x = np.concatenate([[start], reached, [limit]])
             y = np.concatenate([[0.0], share, [share[-1] if len(share) else 0.0]])
             axis.step(np.maximum(x, LEAST.get(metric, 0.0)), y, where="post", label=label, **look[label])
-        if metric == "oi":
+        if metric in INTEGRALS:
             axis.set_xlim(-0.02, 1.02)
         else:
             axis.set_xscale("log")
@@ -86,11 +93,11 @@ def distributions(study: Study, metric: str) -> Figure | None:
         axis.set_title(f"d = {depth}")
         axis.set_xlabel(f"{NAMES[metric]}{f' ({UNITS[metric]})' if UNITS[metric] else ''}")
     axes[0].set_ylabel("share of runs")
-    _legend(figure, axes)
+    shared_legend(figure, axes)
     return figure
 
 
-def _legend(figure: Figure, axes: Sequence[Axes]) -> None:
+def shared_legend(figure: Figure, axes: Sequence[Axes]) -> None:
     """Put one legend below all panels; not every panel has every label."""
     named = {name: handle for axis in axes for handle, name in zip(*axis.get_legend_handles_labels(), strict=True)}
     inches = 0.7 + 0.075 * max(map(len, named))  # the width of an entry: its line and its text
@@ -99,11 +106,11 @@ def _legend(figure: Figure, axes: Sequence[Axes]) -> None:
     figure.set_figheight(2.6 + 0.2 * math.ceil(len(named) / columns))
 
 
-def critical_differences(study: Study, rankings: dict[int, Ranking], metric: str) -> Figure:
-    """Draw the average ranks for each depth; a bar joins labels that do not differ significantly."""
-    colours = {label: look["color"] for label, look in _look(study.labels).items()}
+def critical_differences(study: Study, rankings: dict[int, Ranking], name: str) -> Figure:
+    """Draw the average ranks by a metric for each depth; a bar joins labels that do not differ significantly."""
+    colours = {label: look["color"] for label, look in line_looks(study.labels).items()}
     tallest = max(len(ranking.ranks) for ranking in rankings.values())
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         figure = Figure(figsize=(7.0, (1.0 + 0.16 * tallest) * len(rankings)), layout="constrained")
         axes = figure.subplots(len(rankings), 1, squeeze=False)[:, 0]
     for axis, (depth, ranking) in zip(axes, rankings.items(), strict=True):
@@ -117,7 +124,7 @@ def critical_differences(study: Study, rankings: dict[int, Ranking], metric: str
             label_fmt_right="\u00a0({rank:.2f}) {label}",
         )
         axis.set_title(
-            f"{NAMES[metric]}, d = {depth}: Friedman p = {ranking.friedman_p:.2g}, {ranking.n_problems} problems",
+            f"{name}, d = {depth}: Friedman p = {ranking.friedman_p:.2g}, {ranking.n_problems} problems",
             fontsize=9,
         )
     return figure
@@ -127,8 +134,8 @@ def profiles(study: Study, dataset: str) -> Figure:
     """Draw upper and lower bounds over time, with grey lines for the greedy and for the best known loss."""
     rows = study.rows[(study.rows["dataset"] == dataset) & (study.rows["repetition"] == 0)]
     depths = [depth for depth in study.description.depths if (rows["depth"] == depth).any()]
-    figure, axes = _panels(len(depths))
-    look = _look(study.labels)
+    figure, axes = panels(len(depths))
+    look = line_looks(study.labels)
     for axis, depth in zip(axes, depths, strict=True):
         part = rows[rows["depth"] == depth]
         limit = float(part["time_limit"].max())
@@ -136,25 +143,25 @@ def profiles(study: Study, dataset: str) -> Figure:
             trace = row["trace"]
             if trace is None or not len(trace):
                 continue
-            seconds = np.array([max(point["seconds"], 1e-4) for point in trace] + [limit])
+            seconds = np.append(np.maximum(moments(row["trace"], row["trace_cpu"], row["by_processor"]), 1e-4), limit)
             upper = np.minimum([point["upper"] for point in trace], row["greedy_loss"])
             lower = np.array([point["lower"] for point in trace])
             colour = look[row["label"]]["color"]
             axis.step(seconds, np.append(upper, upper[-1]), where="post", color=colour, label=row["label"])
             axis.step(seconds, np.append(lower, lower[-1]), where="post", color=colour, linestyle=":")
         for loss in (part["greedy_loss"].max(), part["best_loss"].min()):
-            axis.axhline(loss, color=_GREY, linestyle="--", linewidth=0.8, zorder=0)
+            axis.axhline(loss, color=GREY, linestyle="--", linewidth=0.8, zorder=0)
         axis.set_xscale("log")
         axis.set_xlabel("time (s)")
         axis.set_title(f"{dataset}, d = {depth}")
     axes[0].set_ylabel("loss: upper and lower (dotted)")
-    _legend(figure, axes)
+    shared_legend(figure, axes)
     return figure
 
 
 def growth(study: Study, metric: str = "expansions") -> Figure:
     """Draw the mean of a metric by the number of samples, one line per data set."""
-    figure, (axis,) = _panels(1, 3.2)
+    figure, (axis,) = panels(1, 3.2)
     for dataset, line in mean_growth(study, metric).items():
         axis.plot(line.index, line.to_numpy(), marker=".", label=dataset)
     axis.set_xscale("log")

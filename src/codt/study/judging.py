@@ -1,11 +1,13 @@
 """How statements of the paper are judged by the numbers of a run.
 
-Each function here takes a study and returns a verdict, or makes such a function. If a run has nothing to judge by,
-KeyError is raised; its argument says what is missing.
+Each function here takes a study and returns a finding, or makes such a function: whether the statement holds in the
+numbers, and by how much. If a run has nothing to judge by, KeyError is raised; its argument says what is missing. How
+certain a finding is, :mod:`codt.study.confidence` says.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -14,25 +16,40 @@ import pandas as pd
 from scipy.stats import linregress
 
 from codt.study.figures import mean_growth, rankable
-from codt.study.metrics import NAMES, UNITS, Study, geometric_means, geometric_ratio, shared_problems
+from codt.study.metrics import INTEGRALS, NAMES, UNITS, Study, geometric_means, geometric_ratio, shared_problems
 from codt.study.statistics import rank
-
-CONFIRMED, NOT_CONFIRMED, NO_DATA = "confirmed", "not confirmed", "no data"
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """Whether a statement holds in a run, and the numbers behind it."""
+class Finding:
+    """Whether a statement holds in the numbers of a run.
 
-    outcome: str
+    Attributes
+    ----------
+    holds : bool
+        Whether it does.
+    evidence : str
+        The numbers.
+    effect : float
+        How large the difference is that it is about; NaN if it is about none.
+    meaning : str
+        What the effect is, in words.
+    tested : bool
+        Whether it is the outcome of a test, which has its own certainty.
+    """
+
+    holds: bool
     evidence: str
+    effect: float = math.nan
+    meaning: str = ""
+    tested: bool = False
 
 
-Test = Callable[[Study], Verdict]
+Test = Callable[[Study], Finding]
 
 
-def _verdict(holds: object, evidence: str, remark: str = "") -> Verdict:
-    return Verdict(CONFIRMED if holds else NOT_CONFIRMED, f"{evidence}; {remark}" if remark else evidence)
+def _finding(holds: object, evidence: str, remark: str = "", effect: float = math.nan, meaning: str = "") -> Finding:
+    return Finding(bool(holds), f"{evidence}; {remark}" if remark else evidence, effect, meaning)
 
 
 def means(
@@ -65,7 +82,7 @@ def means(
         The label that should come first: the evidence says whether it differs significantly from the next best.
     """
 
-    def test(study: Study) -> Verdict:
+    def test(study: Study) -> Finding:
         rows = study.rows_with(metric)
         rows = rows[rows["depth"].isin(depths)] if depths else rows
         rows = shared_problems(rows[rows["label"].isin(among)] if among else rows)
@@ -76,16 +93,26 @@ def means(
         told = f"mean {NAMES[metric]}{unit}{_at(depths)}: {_listed(values)}"
         if metric == "runtime":
             told += f"; {int(np.isfinite(rows['runtime']).sum())} of {len(rows)} runs completed"
-        if champion:
+        if champion and not study.drawn:
             told += _significance(study, metric, depths, champion, values)
-        return _verdict(holds(values), told, remark)
+        effect, meaning = _lead(values, champion)
+        return _finding(holds(values), told, remark, effect, meaning)
 
     return test
 
 
+def _lead(values: pd.Series, champion: str) -> tuple[float, str]:
+    """Return how many times lower one mean is than the best of the others: the champion's, or the best of all."""
+    first = champion or str(values.index[0])
+    other = next((label for label in values.index if label != first), first)
+    if first not in values:
+        raise KeyError(first)
+    return float(values[other] / values[first]) if values[first] else math.nan, f"{other} to {first}"
+
+
 def _mean_values(rows: pd.DataFrame, metric: str) -> pd.Series:
-    if metric == "oi":
-        integrals: pd.Series = rows.groupby("label")["oi"].mean().dropna().sort_values()
+    if metric in INTEGRALS:
+        integrals: pd.Series = rows.groupby("label")[metric].mean().dropna().sort_values()
         if integrals.empty:
             raise KeyError("problem in which the greedy tree can be improved")
         return integrals
@@ -107,13 +134,13 @@ def _significance(study: Study, metric: str, depths: Sequence[int], champion: st
 def no_difference(metric: str, depth: int) -> Test:
     """Judge whether a Friedman test finds no difference between the labels at a depth."""
 
-    def test(study: Study) -> Verdict:
+    def test(study: Study) -> Finding:
         table = rankable(study, metric)
         ranking = rank(table[table.index.get_level_values("depth") == depth])
         if ranking is None:
             raise KeyError(f"runs at d = {depth} that could be ranked")
         evidence = f"Friedman test{_at([depth])}: p = {ranking.friedman_p:.2g} ({ranking.n_problems} problems)"
-        return _verdict(not ranking.significant, evidence)
+        return Finding(not ranking.significant, evidence, tested=True)
 
     return test
 
@@ -123,14 +150,14 @@ def reduction(
 ) -> Test:
     """Judge by the share by which depth two reduces a metric, where it and another terminal case finished."""
 
-    def test(study: Study) -> Verdict:
+    def test(study: Study) -> Finding:
         rows = study.rows_with(metric)
         rows = rows[rows["depth"].isin(depths) & np.isfinite(rows["runtime"])]
         ratio, n = geometric_ratio(rows, "depth-two", other, metric)
         if n == 0:
             raise KeyError(f"problem{_at(depths)} that both depth-two and {other} finished")
         evidence = f"reduction of {NAMES[metric]} against {other}{_at(depths)}: {1 - ratio:.1%} ({n} problems)"
-        return _verdict(holds(1 - ratio), evidence, remark)
+        return _finding(holds(1 - ratio), evidence, remark, ratio, f"depth-two to {other}")
 
     return test
 
@@ -138,14 +165,14 @@ def reduction(
 def times_slower(other: str, holds: Callable[[float], object], remark: str = "") -> Test:
     """Judge how many times slower another method is than ours; a lower bound where it did not finish."""
 
-    def test(study: Study) -> Verdict:
+    def test(study: Study) -> Finding:
         rows = study.rows_with("runtime")
         values = geometric_means(rows[rows["label"].isin(["codt", other])])
         ratio = values[other] / values["codt"]
         both, n = geometric_ratio(rows, other, "codt")
         finished = "none finished by both" if n == 0 else f"{both:.3g} on the {n} problems that both finished"
         evidence = f"{other} takes {ratio:.3g} times as long (unfinished runs with the time they spent; {finished})"
-        return _verdict(holds(ratio), evidence, remark)
+        return _finding(holds(ratio), evidence, remark, float(ratio), f"{other} to codt")
 
     return test
 
@@ -153,12 +180,13 @@ def times_slower(other: str, holds: Callable[[float], object], remark: str = "")
 def share_completed(label: str, holds: Callable[[float], object]) -> Test:
     """Judge by the share of its runs that a method completes."""
 
-    def test(study: Study) -> Verdict:
+    def test(study: Study) -> Finding:
         part = study.rows[study.rows["label"] == label]
         if part.empty:
             raise KeyError(label)
         completed = np.isfinite(part["runtime"])
-        return _verdict(holds(completed.mean()), f"{label} completed {int(completed.sum())} of {len(part)} runs")
+        told = f"{label} completed {int(completed.sum())} of {len(part)} runs"
+        return _finding(holds(completed.mean()), told, effect=float(completed.mean()), meaning="share completed")
 
     return test
 
@@ -166,28 +194,30 @@ def share_completed(label: str, holds: Callable[[float], object]) -> Test:
 def wins(metric: str, labels: Sequence[str], holds: Callable[[float], object]) -> Test:
     """Judge by the share of problems in which one of the labels is the best."""
 
-    def test(study: Study) -> Verdict:
+    def test(study: Study) -> Finding:
         table = rankable(study, metric).dropna()
         if table.empty:
             raise KeyError("problem in which the greedy tree can be improved")
         counts = table.idxmin(axis=1).value_counts()
         told = ", ".join(f"{label} {count}" for label, count in counts.items())
         share = sum(counts.get(label, 0) for label in labels) / len(table)
-        return _verdict(holds(share), f"best {NAMES[metric]}, of {len(table)} problems: {told}")
+        evidence = f"best {NAMES[metric]}, of {len(table)} problems: {told}"
+        return _finding(holds(share), evidence, effect=float(share), meaning="share of the problems")
 
     return test
 
 
-def threads_help(study: Study) -> Verdict:
+def threads_help(study: Study) -> Finding:
     """Judge whether several threads are faster than one: by the wall clock, since they save no processor time."""
     finished = study.rows[np.isfinite(study.rows["runtime"])]
     ratio, n = geometric_ratio(finished, "codt-threads", "codt", "seconds")
     if n == 0:
         raise KeyError("problem that both codt and codt-threads finished")
-    return _verdict(ratio < 1, f"codt-threads takes {ratio:.3g} times as long by the wall clock ({n} problems)")
+    told = f"codt-threads takes {ratio:.3g} times as long by the wall clock ({n} problems)"
+    return _finding(ratio < 1, told, effect=ratio, meaning="codt-threads to codt")
 
 
-def grows_logarithmically(study: Study) -> Verdict:
+def grows_logarithmically(study: Study) -> Finding:
     """Judge whether expansions follow the logarithm of the samples better than the samples, for most data sets."""
     better, told = 0, []
     for dataset, line in mean_growth(study).items():
@@ -199,7 +229,8 @@ def grows_logarithmically(study: Study) -> Verdict:
         told.append(f"{dataset} {fits[0]:.2f} ({fits[1]:.2f})")
     if not told:
         raise KeyError("data set with four sizes")
-    return _verdict(better > len(told) / 2, f"r2 of a line in log n (in n): {', '.join(told)}")
+    evidence = f"r2 of a line in log n (in n): {', '.join(told)}"
+    return _finding(better > len(told) / 2, evidence, effect=better / len(told), meaning="share of the data sets")
 
 
 def _at(depths: Sequence[int]) -> str:

@@ -10,6 +10,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
+from codt.study.learners import LEARNERS
 from codt.study.methods import METHODS
 
 
@@ -22,7 +23,8 @@ def describe() -> dict[str, str | int]:
     >>> sorted(describe())
     ['build', 'cores', 'cpu', 'machine_memory', 'system', 'versions']
     """
-    packages = sorted({method.package for method in METHODS.values()} | {"numpy"})
+    needed = {method.package for method in METHODS.values()} | {learner.package for learner in LEARNERS.values()}
+    packages = sorted(needed | {"numpy"})
     versions = {"python": platform.python_version()} | {name: version(name) for name in packages}
     return {
         "cpu": cpu_model(),

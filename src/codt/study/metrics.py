@@ -11,13 +11,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
 from scipy.stats import gmean
 
 from codt.data.own_tables import is_own_file
+from codt.input_checks.names import unknown_name
 from codt.study.cells import cells
 from codt.study.description import Description
 from codt.study.endings import HEURISTIC, OPTIMAL, SKIPPED
@@ -27,14 +28,18 @@ from codt.study.store import Store
 Clock = Literal["wall", "processor"]
 
 PROBLEM = ["dataset", "depth", "samples", "draw", "seed"]
-UNITS = {"runtime": "s", "best": "s", "oi": "", "memory": "MB", "expansions": ""}
+UNITS = {"runtime": "s", "best": "s", "oi": "", "li": "", "memory": "MB", "expansions": ""}
 NAMES = {
     "runtime": "run time",
     "best": "time to the best solution",
     "oi": "objective integral",
+    "li": "lower-bound integral",
     "memory": "memory",
     "expansions": "expansions",
 }
+
+#: Metrics that are shares of the time limit, and so have arithmetic means.
+INTEGRALS = ("oi", "li")
 
 #: Losses that differ by less than this, relative to the greedy loss, are equal.
 TOLERANCE = 1e-9
@@ -45,11 +50,15 @@ LEAST = {"runtime": 1e-6, "best": 1e-6, "memory": 0.004096, "expansions": 1.0}
 
 @dataclass(frozen=True)
 class Study:
-    """A study that was run: its description, a row for every cell, and the cells that could not be run."""
+    """A study that was run: its description, a row for every cell, and the cells that could not be run.
+
+    If ``drawn``, the data sets were drawn from those of a study, and only what is found counts, not how it is told.
+    """
 
     description: Description
     rows: pd.DataFrame
     skipped: pd.DataFrame
+    drawn: bool = False
 
     @property
     def labels(self) -> list[str]:
@@ -63,6 +72,20 @@ class Study:
         return self.rows[applies]
 
 
+def check_clock(name: str) -> Clock:
+    """Return the clock of a name.
+
+    Examples
+    --------
+    >>> check_clock("wall")
+    'wall'
+    """
+    if name not in get_args(Clock):
+        raise unknown_name("clock", name, get_args(Clock))
+    clock: Clock = name  # type: ignore[assignment]
+    return clock
+
+
 def load(folder: Path, *, clock: Clock = "wall", known: pd.Series | None = None) -> Study:
     """Read the results of a study and add the metrics; for the arguments see :func:`evaluate`."""
     path = folder / "description.json"
@@ -74,6 +97,10 @@ def load(folder: Path, *, clock: Clock = "wall", known: pd.Series | None = None)
     results = Store(folder).table().to_pandas()
     # A description may have changed since some of its cells were run; these are kept, but are not part of the study.
     mine = results["key"].isin([cell.key for cell in cells(description)])
+    if description.kind == "generalisation":
+        from codt.study.generalisation.measures import evaluate_folds  # noqa: PLC0415 (which needs this module)
+
+        return evaluate_folds(description, results[mine])
     return evaluate(description, results[mine], clock=clock, known=known)
 
 
@@ -83,7 +110,8 @@ def evaluate(
     """Add to every row its label and the metrics; see :data:`NAMES`.
 
     ``runtime`` and ``expansions`` are infinite for a search that was not completed within the limit, ``best`` for one
-    that did not reach the best known loss; ``oi`` is missing where the greedy tree is the best known.
+    that did not reach the best known loss; ``oi`` is missing where the greedy tree is the best known, ``li`` where a
+    method tells no bounds and where the best known loss is 0.
 
     Parameters
     ----------
@@ -92,8 +120,8 @@ def evaluate(
     results : DataFrame
         Its cells, as the store has them.
     clock : {"wall", "processor"}
-        With "processor" the run times of methods that use one thread are processor times: on a busy machine they are
-        more meaningful than wall times.
+        With "processor" everything about methods that use one thread is by their processor time, which is how their
+        limits are counted: on a busy machine it is more meaningful than the time that passed.
     known : Series, optional
         The best known losses from :func:`best_known`, if other studies count too.
     """
@@ -106,27 +134,30 @@ def evaluate(
     best = best_known(results) if known is None else known
     rows["best_loss"] = best.reindex(pd.MultiIndex.from_frame(rows[PROBLEM])).to_numpy()
     rows["greedy_loss"] = rows.groupby(PROBLEM)["greedy_loss"].transform("max")
-    done = (rows["status"] == OPTIMAL) & (rows["seconds"] <= rows["time_limit"])
     one_thread = ~rows["method"].isin([name for name, method in METHODS.items() if method.all_cores])
     by_processor = one_thread & rows["cpu_seconds"].notna() & (clock == "processor")
-    rows["runtime"] = rows["cpu_seconds"].where(by_processor, rows["seconds"]).where(done, np.inf)
+    took = rows["cpu_seconds"].where(by_processor, rows["seconds"])
+    done = (rows["status"] == OPTIMAL) & (took <= rows["time_limit"])
+    rows["runtime"] = took.where(done, np.inf)
+    rows["took"], rows["by_processor"] = took, by_processor
     # A lower bound on the time of an unfinished run, by the same clock.
     rows["at_least"] = rows["cpu_seconds"].where(by_processor, rows["time_limit"])
     records: list[dict[str, Any]] = rows.to_dict("records")  # type: ignore[assignment]
     rows["best"] = [_time_to_best(row) for row in records]
     rows["oi"] = [_row_integral(row) for row in records]
+    rows["li"] = [_row_bound_integral(row) for row in records]
     rows["memory"] = rows["memory"].fillna(rows["peak_memory"]) / 1e6
     # An expansion of the paper's left-right case is one run of its procedure.
     left_right = rows["terminal"] == "left-right"
     rows["expanded"] = rows["evaluations"].where(left_right, rows["expansions"])
     rows["expansions"] = rows["expanded"].where(done | rows["expanded"].isna(), np.inf)
-    rows["dataset"] = rows["dataset"].map(_short_names(rows["dataset"]))
+    rows["dataset"] = rows["dataset"].map(short_names(rows["dataset"]))
     return Study(description, rows, skipped)
 
 
 def best_known(results: pd.DataFrame) -> pd.Series:
     """Return the lowest loss that any cell of the results ended with, by problem."""
-    rows = _with_problems(results)
+    rows = _with_problems(results[results["folds"].fillna(0) == 0])
     lowest: pd.Series = rows.assign(best=np.fmin(rows["loss"], rows["greedy_loss"])).groupby(PROBLEM)["best"].min()
     return lowest
 
@@ -141,7 +172,7 @@ def _with_problems(results: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _short_names(names: pd.Series) -> dict[str, str]:
+def short_names(names: pd.Series) -> dict[str, str]:
     """Return short names for files: without folders, and without the target where the names stay unique."""
     full = list(dict.fromkeys(names))
     stems = {name: Path(name.partition("::")[0]).stem if is_own_file(name) else name for name in full}
@@ -182,14 +213,48 @@ def objective_integral(
     return area / (time_limit * (greedy - best))
 
 
+def bound_integral(seconds: Sequence[float], bounds: Sequence[float], best: float, time_limit: float) -> float:
+    """Return the mean over time of the lower bound's distance to the best known loss: 1 if nothing is proven, at worst.
+
+    Parameters
+    ----------
+    seconds, bounds : sequence of float
+        When the lower bound changed, in order, and to what.
+    best : float
+        The best known loss.
+    time_limit : float
+        The end of the integral.
+
+    Examples
+    --------
+    Half of the loss proven after 2 of 10 seconds, all of it after 6:
+
+    >>> bound_integral([2.0, 6.0], [5.0, 10.0], best=10.0, time_limit=10.0)
+    0.4
+    """
+    # The same area as that of an incumbent that falls from the best loss to nothing.
+    return objective_integral(seconds, [best - min(bound, best) for bound in bounds], best, 0.0, time_limit)
+
+
+def moments(trace: Any, trace_cpu: Any, by_processor: bool) -> list[float]:
+    """Return the times of a trace: by the processor's clock, if that is asked for and known, or by the wall's."""
+    if by_processor and trace_cpu is not None and len(trace_cpu) == len(trace):
+        return list(trace_cpu)
+    return [point["seconds"] for point in trace]
+
+
+def _moments(row: dict[str, Any]) -> list[float]:
+    return moments(row["trace"], row["trace_cpu"], row["by_processor"])
+
+
 def incumbents(row: dict[str, Any]) -> tuple[list[float], list[float]]:
     """Return when the incumbent of a cell changed and to what; a method without a trace has only its final tree."""
     trace = row["trace"]
     if trace is not None and len(trace):
-        return [point["seconds"] for point in trace], [point["upper"] for point in trace]
-    if pd.isna(row["loss"]) or pd.isna(row["seconds"]):
+        return _moments(row), [point["upper"] for point in trace]
+    if pd.isna(row["loss"]) or pd.isna(row["took"]):
         return [], []
-    return [row["seconds"]], [row["loss"]]
+    return [row["took"]], [row["loss"]]
 
 
 def _time_to_best(row: dict[str, Any]) -> float:
@@ -208,6 +273,13 @@ def _row_integral(row: dict[str, Any]) -> float:
     return objective_integral(*incumbents(row), row["greedy_loss"], row["best_loss"], row["time_limit"])
 
 
+def _row_bound_integral(row: dict[str, Any]) -> float:
+    trace = row["trace"]
+    if trace is None or not len(trace) or not row["best_loss"] > 0:
+        return math.nan
+    return bound_integral(_moments(row), [point["lower"] for point in trace], row["best_loss"], row["time_limit"])
+
+
 def penalised(rows: pd.DataFrame, metric: str = "runtime") -> pd.Series:
     """Return a metric in which unfinished runs count with what they spent, a lower bound on their true value."""
     spent = rows[{"runtime": "at_least", "expansions": "expanded"}.get(metric, "time_limit")]
@@ -224,8 +296,8 @@ def shared_problems(rows: pd.DataFrame) -> pd.DataFrame:
 def geometric_means(rows: pd.DataFrame, metric: str = "runtime") -> pd.Series:
     """Return the geometric mean of a metric for every label, unfinished runs counted with the time they spent."""
     rows = shared_problems(rows[rows[metric].notna()])
-    values = penalised(rows, metric).clip(lower=LEAST[metric])
-    means: pd.Series = values.groupby(rows["label"]).agg(lambda part: float(gmean(part)))
+    logarithms = np.log(penalised(rows, metric).clip(lower=LEAST[metric]))
+    means: pd.Series = np.exp(logarithms.groupby(rows["label"]).mean())
     return means.sort_values()
 
 

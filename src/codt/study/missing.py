@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from codt.data.bundled import BUNDLED
 from codt.data.datasets import DATA_DIR_VARIABLE, find_dataset
 from codt.data.own_tables import is_own_file, split_name
 from codt.data.remote.cache import cache_folder
@@ -25,7 +26,7 @@ def missing_data(descriptions: Iterable[Description]) -> str:
     absent: list[str] = []
     reason = ""
     for name in names:
-        if is_own_file(name):
+        if is_own_file(name) or name in BUNDLED:
             continue
         try:
             find_dataset(name, may_fetch=not reason)

@@ -1,4 +1,8 @@
-"""Runs a cell in its own process and enforces its limits from outside."""
+"""Runs a cell in its own process, enforces its limits from outside, and watches what else the machine does.
+
+The time limit is on processor time, so that other programs do not shorten it; where a method waits for something else,
+or for the processor, a few times the limit by the wall clock are the end.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +24,17 @@ import psutil
 
 from codt.study.cells import Cell
 from codt.study.endings import CRASH, MEMORY, STOPPED, TIME
+from codt.study.load import LoadWatch, is_disturbed
 from codt.study.machine import describe
+from codt.study.methods import METHODS
 
 # Reading the data, converting them and loading a library may take this long; the limit is on the fit.
 SETUP_SECONDS = 300.0
 # A method that stops by itself at the limit may need a little longer.
 GRACE_SECONDS = 3.0
 GRACE_SHARE = 0.05
+# How many times the limit a process may take by the wall clock.
+WALL_FACTOR = 4.0
 POLL_SECONDS = 0.02
 # Finding children means reading every process of the machine, so it is done less often.
 CHILDREN_SECONDS = 0.5
@@ -49,7 +57,11 @@ def run_cell(text: str, command: tuple[str, ...] | None = None, stop: Event | No
     cell = Cell.from_json(text)
     with TemporaryDirectory(prefix="codt-study-") as folder:
         outcome = _run(cell, Path(folder), command or (sys.executable, "-m", "codt.study.worker"), stop or Event())
-    return {"key": cell.key, **vars(cell), **outcome, **describe(), "date": _now()}
+    times = (outcome.get("seconds"), outcome.get("cpu_seconds"), outcome.get("others"))
+    disturbed = is_disturbed(*times, one_thread=not _uses_all_cores(cell))
+    # What a method predicts depends on the time only if the time was not enough.
+    disturbed &= not cell.folds or outcome.get("status") == TIME
+    return {"key": cell.key, **vars(cell), **outcome, "disturbed": disturbed, **describe(), "date": _now()}
 
 
 def _run(cell: Cell, folder: Path, command: tuple[str, ...], stop: Event) -> Record:
@@ -80,7 +92,7 @@ def _run(cell: Cell, folder: Path, command: tuple[str, ...], stop: Event) -> Rec
             return seen
         if outcome.exists():
             found: Record = json.loads(outcome.read_text(encoding="utf-8"))
-            return found
+            return {**found, "others": seen.get("others")}
         errors.seek(0)
         reason = _reason(process.returncode, errors.read().decode(errors="replace"))
         return {"status": CRASH, "note": reason, **seen}
@@ -89,51 +101,79 @@ def _run(cell: Cell, folder: Path, command: tuple[str, ...], stop: Event) -> Rec
 def _watch(process: subprocess.Popen[bytes], cell: Cell, started: Path, stop: Event) -> Record:
     """Wait until the process ends; return its measurements, with a status if it had to be ended."""
     begin = monotonic()
+    # Threads work at the same time, so that their limit is by the wall clock.
+    cores = os.cpu_count() or 1 if _uses_all_cores(cell) else 1
+    allowed = cores * (cell.time_limit * max(1, cell.folds) * (1 + GRACE_SHARE) + GRACE_SECONDS)
     running_since: float | None = None
-    memory = _Memory(process.pid)
-    before = 0  # the memory when the fit began, as far as observed
+    family = _Family(process.pid)
+    load: LoadWatch | None = None
+    before, spent_before = 0, 0.0  # when the fit began, as far as observed
     peak = 0
     seen: Record = {}
     while process.poll() is None:
-        held = memory.held()
+        held, spent = family.held(), family.spent()
         peak = max(peak, held)
         now = monotonic()
         if running_since is None and started.exists():
-            running_since, before = now, held
+            running_since, before, spent_before, load = now, held, spent, LoadWatch()
         seen["peak_memory"] = peak
         if running_since is not None:
-            seen |= {"seconds": now - running_since, "memory": peak - before}
+            seen |= {
+                "seconds": now - running_since,
+                "cpu_seconds": spent - spent_before,
+                "memory": peak - before,
+            }
         if held > cell.memory_limit:
             return {"status": MEMORY, "note": "ended from outside", **seen}
         if running_since is None:
             if now - begin > SETUP_SECONDS:
                 return {"status": TIME, "note": f"not ready after {SETUP_SECONDS:g} s", **seen}
-        elif now - running_since > cell.time_limit * (1 + GRACE_SHARE) + GRACE_SECONDS:
-            return {"status": TIME, "note": "ended from outside", **seen}
+        elif seen["cpu_seconds"] > allowed or seen["seconds"] > WALL_FACTOR * allowed:
+            return {"status": TIME, "note": "ended from outside", **seen, **_others(load)}
         if stop.wait(POLL_SECONDS):
             return {"status": STOPPED}
-    return seen
+    return {**seen, **_others(load)}
 
 
-class _Memory:
-    """The memory of a process and its children."""
+def _others(load: LoadWatch | None) -> Record:
+    return {} if load is None else {"others": load.others()}
+
+
+def _uses_all_cores(cell: Cell) -> bool:
+    return not cell.folds and METHODS[cell.method].all_cores
+
+
+class _Family:
+    """The memory and the processor time of a process and its children."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
         self._family: list[psutil.Process] = []
         self._known_at = -math.inf
 
-    def held(self) -> int:
-        """Return the resident memory now, in bytes."""
+    def _members(self) -> list[psutil.Process]:
         if monotonic() - self._known_at > CHILDREN_SECONDS:
             with suppress(psutil.Error):
                 parent = psutil.Process(self._pid)
                 self._family = [parent, *parent.children(recursive=True)]
             self._known_at = monotonic()
+        return self._family
+
+    def held(self) -> int:
+        """Return the resident memory now, in bytes."""
         total = 0
-        for process in self._family:
+        for process in self._members():
             with suppress(psutil.Error):
                 total += process.memory_info().rss
+        return total
+
+    def spent(self) -> float:
+        """Return the processor time so far, in seconds."""
+        total = 0.0
+        for process in self._members():
+            with suppress(psutil.Error):
+                times = process.cpu_times()
+                total += times.user + times.system
         return total
 
 

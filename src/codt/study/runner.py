@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict
@@ -12,6 +13,7 @@ from threading import Event
 from codt.study.cells import Cell, cells
 from codt.study.description import Description
 from codt.study.endings import TRIED_AGAIN
+from codt.study.learners import LEARNERS
 from codt.study.methods import METHODS
 from codt.study.process import Record, run_cell
 from codt.study.store import Store
@@ -27,6 +29,7 @@ def open_store(description: Description, root: Path) -> Store:
     that could not be run because something was missing (a method, the data) are forgotten, to be tried again.
     """
     store = Store(root / description.name)
+    store.folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(asdict(description), indent=1)
     path = store.folder / "description.json"
     partial = path.with_suffix(".partial")
@@ -40,21 +43,30 @@ def open_store(description: Description, root: Path) -> Store:
     return store
 
 
-def pending(description: Description, store: Store) -> list[Cell]:
-    """Return the cells that are not done yet; those that use all cores come last."""
+def pending(description: Description, store: Store, retries: int = 0) -> list[Cell]:
+    """Return the cells that are not done yet; those that use all cores come last.
+
+    Cells that were disturbed by other programs count as not done until they have been tried ``retries`` times more.
+    """
     done = store.keys()
+    if retries:
+        done -= {key for key, (tries, _) in store.disturbed().items() if tries <= retries}
     left = [cell for cell in cells(description) if cell.key not in done]
-    return sorted(left, key=lambda cell: METHODS[cell.method].all_cores)
+    return sorted(left, key=_uses_all_cores)
 
 
 def run_local(work: list[Cell], store: Store, jobs: int, report: Report) -> None:
-    """Run cells in ``jobs`` processes at a time; cells that use all cores run alone."""
+    """Run cells in ``jobs`` processes at a time; cells that use all cores run alone.
+
+    A cell that has been run before, but was disturbed, is run again; of the two results the less disturbed is kept.
+    """
     stop = Event()
+    before = store.disturbed()
     for alone in (False, True):
-        group = [cell for cell in work if METHODS[cell.method].all_cores == alone]
+        group = [cell for cell in work if _uses_all_cores(cell) == alone]
         # A thread only waits for its process.
         with ThreadPoolExecutor(1 if alone else jobs) as pool:
-            futures = [pool.submit(_run_claimed, cell, store, stop) for cell in group]
+            futures = [pool.submit(_run_claimed, cell, store, stop, before.get(cell.key)) for cell in group]
             try:
                 for future in as_completed(futures):
                     if (record := future.result()) is not None:
@@ -67,13 +79,22 @@ def run_local(work: list[Cell], store: Store, jobs: int, report: Report) -> None
     store.compact()
 
 
-def _run_claimed(cell: Cell, store: Store, stop: Event) -> Record | None:
-    """Run a cell unless another process has run it or is running it."""
-    with store.claim(cell.key) as free:
+def _run_claimed(cell: Cell, store: Store, stop: Event, before: tuple[int, float] | None) -> Record | None:
+    """Run a cell unless another process has run it or is running it; ``before`` is how a disturbed one was run."""
+    tries, others = before or (0, math.inf)
+    with store.claim(cell.key, again=before is not None) as free:
         if not free:
             return None
         record = run_cell(cell.to_json(), stop=stop)
         if stop.is_set():
             return None
-        store.add(record)
+        record["tries"] = tries + 1
+        if record.get("disturbed") and record.get("others", 0.0) >= others:
+            store.count_try(cell.key)  # no better than before
+        else:
+            store.add(record)
         return record
+
+
+def _uses_all_cores(cell: Cell) -> bool:
+    return (LEARNERS[cell.method] if cell.folds else METHODS[cell.method]).all_cores

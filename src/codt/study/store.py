@@ -31,6 +31,24 @@ _TRACE = pa.list_(
     )
 )
 
+_FOLDS = pa.list_(
+    pa.struct(
+        [
+            ("score", pa.float64()),
+            ("train_score", pa.float64()),
+            ("log_loss", pa.float64()),
+            ("n_train", pa.int64()),
+            ("n_leaves", pa.int64()),
+            ("depth", pa.int64()),
+            ("cost", pa.float64()),
+            ("root", pa.int64()),
+            ("proven", pa.bool_()),
+            ("seconds", pa.float64()),
+            ("cpu_seconds", pa.float64()),
+        ]
+    )
+)
+
 SCHEMA = pa.schema(
     [
         ("key", pa.string()),
@@ -44,6 +62,8 @@ SCHEMA = pa.schema(
         ("terminal", pa.string()),
         ("own_strategy", pa.string()),
         ("samples", pa.int64()),
+        ("folds", pa.int64()),
+        ("noise", pa.float64()),
         ("repetition", pa.int64()),
         ("seed", pa.int64()),
         ("time_limit", pa.float64()),
@@ -58,9 +78,15 @@ SCHEMA = pa.schema(
         ("expansions", pa.int64()),
         ("evaluations", pa.int64()),
         ("fallbacks", pa.int64()),
+        ("others", pa.float64()),
+        ("disturbed", pa.bool_()),
+        ("tries", pa.int64()),
         ("memory", pa.int64()),
         ("peak_memory", pa.int64()),
         ("trace", _TRACE),
+        ("trace_cpu", pa.list_(pa.float64())),
+        ("folds_measured", _FOLDS),
+        ("stability", pa.float64()),
         ("cpu", pa.string()),
         ("cores", pa.int64()),
         ("machine_memory", pa.int64()),
@@ -78,7 +104,7 @@ class Store:
     Parameters
     ----------
     folder : Path
-        The folder; created if necessary.
+        The folder; created when something is written.
 
     Examples
     --------
@@ -96,8 +122,6 @@ class Store:
         self.path = folder / "results.parquet"
         self._cells = folder / "cells"
         self._locks = folder / "locks"
-        for needed in (self._cells, self._locks):
-            needed.mkdir(parents=True, exist_ok=True)
 
     def keys(self) -> set[str]:
         """Return the keys of all cells that are done."""
@@ -105,27 +129,42 @@ class Store:
         own = {path.stem for path in self._cells.glob("*.json")}
         return own | (set(self._read(["key"])["key"].to_pylist()) if self.path.exists() else set())
 
+    def disturbed(self) -> dict[str, tuple[int, float]]:
+        """Return the cells that were disturbed: how often each has been tried, and the load of others."""
+        found = self.table().select(["key", "disturbed", "tries", "others"]).to_pylist()
+        return {row["key"]: (row["tries"] or 1, row["others"] or 0.0) for row in found if row["disturbed"]}
+
     def has(self, key: str) -> bool:
         """Return whether a cell is done."""
         return (self._cells / f"{key}.json").exists() or key in self.keys()
 
     def add(self, record: Record) -> None:
         """Store the result of a cell; a second result replaces the first."""
+        self._cells.mkdir(parents=True, exist_ok=True)
         path = self._cells / f"{record['key']}.json"
         partial = path.with_name(f"{path.stem}.{os.getpid()}.partial")
         partial.write_text(json.dumps(record), encoding="utf-8")
         partial.replace(path)
 
+    def count_try(self, key: str) -> None:
+        """Note that a cell was tried once more, with a result that is not kept."""
+        record = next(row for row in self.table().to_pylist() if row["key"] == key)
+        trace = [
+            [point[name] for name in ("seconds", "expansions", "lower", "upper")] for point in record["trace"] or []
+        ]
+        self.add({**record, "trace": trace, "tries": (record["tries"] or 1) + 1})
+
     @contextmanager
-    def claim(self, key: str) -> Iterator[bool]:
-        """Hold a cell while it is run; yield False if it is done, or if another process holds it."""
+    def claim(self, key: str, *, again: bool = False) -> Iterator[bool]:
+        """Hold a cell while it is run; yield False if another process holds it, or if it is done, unless ``again``."""
+        self._locks.mkdir(parents=True, exist_ok=True)
         with (self._locks / key).open("w") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 yield False
                 return
-            yield not self.has(key)
+            yield again or not self.has(key)
 
     def compact(self) -> None:
         """Move all records into the one file."""
@@ -154,6 +193,7 @@ class Store:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Keep other processes from changing the one file."""
+        self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / ".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
@@ -183,8 +223,9 @@ class Store:
             self._merge(lambda: (found, []))
 
     def table(self) -> pa.Table:
-        """Return all results, one row per cell."""
-        self.compact()
+        """Return all results, one row per cell; nothing is written unless there are records to move."""
+        if not self.path.exists() or any(self._cells.glob("*.json")):
+            self.compact()
         return self._read()
 
     def _read(self, columns: list[str] | None = None) -> pa.Table:
@@ -192,7 +233,8 @@ class Store:
         with self.path.open("rb") as file:
             # Without threads, because those of pyarrow may still be running when the process ends, which would abort
             # it.
-            return pq.ParquetFile(file, pre_buffer=False).read(columns=columns, use_threads=False)
+            found = pq.ParquetFile(file, pre_buffer=False).read(columns=columns, use_threads=False)
+        return found if columns else _with_all_columns(found)
 
 
 def records_to_table(records: list[Record]) -> pa.Table:
@@ -205,3 +247,11 @@ def records_to_table(records: list[Record]) -> pa.Table:
         ]
         rows.append({name: record.get(name) for name in SCHEMA.names} | {"trace": trace})
     return pa.Table.from_pylist(rows, schema=SCHEMA)
+
+
+def _with_all_columns(results: pa.Table) -> pa.Table:
+    """Return results with the columns of today; those that were not known when the file was written are null."""
+    missing = [column for column in SCHEMA if column.name not in results.column_names]
+    for column in missing:
+        results = results.append_column(column, pa.nulls(results.num_rows, column.type))
+    return results.select(SCHEMA.names)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from codt.study.metrics import NAMES, PROBLEM, Study, by_problem, geometric_means, geometric_ratio
+from codt.study.metrics import INTEGRALS, NAMES, PROBLEM, Study, by_problem, geometric_means, geometric_ratio
 
 
 def run_times(study: Study) -> pd.DataFrame:
@@ -30,13 +30,13 @@ def run_times(study: Study) -> pd.DataFrame:
 def summary(study: Study, metric: str) -> pd.DataFrame:
     """Return for every depth and label: the runs, how many were completed, and the mean of a metric.
 
-    The mean is arithmetic for the objective integral and geometric for everything else, where unfinished runs count
+    The mean is arithmetic for integrals and geometric for everything else, where unfinished runs count
     with what they spent.
     """
     found = []
     rows = study.rows_with(metric)
     for depth, part in rows.groupby("depth"):
-        values = part.groupby("label")["oi"].mean() if metric == "oi" else geometric_means(part, metric)
+        values = part.groupby("label")[metric].mean() if metric in INTEGRALS else geometric_means(part, metric)
         for label in study.labels:
             mine = part[part["label"] == label]
             if len(mine):

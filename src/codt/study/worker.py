@@ -30,9 +30,12 @@ from codt.options.options import Task
 from codt.study.cells import Cell
 from codt.study.description import own_strategy
 from codt.study.endings import NO_DATA, NOT_INSTALLED, UNSUPPORTED
+from codt.study.generalisation.cross_validation import cross_validate
+from codt.study.learners import LEARNERS
+from codt.study.learners.base import Learner
 from codt.study.memory import forget_peak, peak_bytes, resident_bytes
 from codt.study.methods import METHODS
-from codt.study.methods.base import Problem
+from codt.study.methods.base import Method, Problem
 
 _PR_SET_PDEATHSIG = 1
 
@@ -56,7 +59,7 @@ def main(outcome: Path, parent: int) -> None:
 
 def run(cell: Cell, started: Path) -> dict[str, Any]:
     """Run a cell in this process and return its result."""
-    method = METHODS[cell.method]
+    method: Method | Learner = LEARNERS[cell.method] if cell.folds else METHODS[cell.method]
     try:
         task = dataset_task(cell.dataset)
         X, y = load_dataset(cell.dataset)
@@ -68,8 +71,14 @@ def run(cell: Cell, started: Path) -> dict[str, Any]:
         metadata.version(method.package)
     except metadata.PackageNotFoundError:
         return {"status": NOT_INSTALLED, "note": f"{method.package} is not installed"}
-    X, y = draw(X, y, task, cell)
+    X, y = (X, y) if cell.folds else draw(X, y, task, cell)
+    measure = cross_validate if cell.folds else search
     shape = {"task": task, "n_samples": X.shape[0], "n_features": X.shape[1]}
+    return {**shape, **measure(X, y, task, cell, started)}
+
+
+def search(X: Floats, y: NDArray[Any], task: Task, cell: Cell, started: Path) -> dict[str, Any]:
+    """Run a cell that searches for the best tree of all of its samples."""
     greedy = cart_loss(X, y, task, cell.depth)
     problem = Problem(
         X=X,
@@ -83,7 +92,7 @@ def run(cell: Cell, started: Path) -> dict[str, Any]:
         terminal=cell.terminal,
     )
     before = resident_bytes()
-    fit = method.prepare(problem)
+    fit = METHODS[cell.method].prepare(problem)
     forget_peak()
     started.touch()
     start, cpu_start = perf_counter(), process_time()
@@ -91,7 +100,7 @@ def run(cell: Cell, started: Path) -> dict[str, Any]:
     seconds, cpu_seconds = perf_counter() - start, process_time() - cpu_start
     peak = peak_bytes()
     measured = {"seconds": seconds, "cpu_seconds": cpu_seconds, "peak_memory": peak, "memory": max(0, peak - before)}
-    return {**shape, **measured, "greedy_loss": greedy, **asdict(found)}
+    return {**measured, "greedy_loss": greedy, **asdict(found)}
 
 
 def draw(X: Floats, y: NDArray[Any], task: Task, cell: Cell) -> tuple[Floats, NDArray[Any]]:

@@ -38,7 +38,10 @@ class Problem:
 
 @dataclass(frozen=True)
 class Fit:
-    """The result of a fit. The trace has rows of seconds, expansions, lower and upper bound."""
+    """The result of a fit.
+
+    The trace has rows of seconds, expansions, lower and upper bound; ``trace_cpu`` has the processor time of each.
+    """
 
     status: FitStatus
     loss: float
@@ -47,6 +50,7 @@ class Fit:
     evaluations: int | None = None
     fallbacks: int | None = None
     trace: list[list[float]] = field(default_factory=list)
+    trace_cpu: list[float] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

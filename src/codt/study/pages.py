@@ -1,0 +1,223 @@
+"""Pages of the documentation whose numbers and figures come from result files.
+
+A page is written as a template, ``NAME.md.jinja``, in which every number is asked for: ``{{ study("memory").cells }}``.
+:func:`write_pages` makes ``NAME.md`` and its figures of it, so that a page says what the files say.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pandas as pd
+from matplotlib.figure import Figure
+
+from codt.study import figures
+from codt.study.claims import CLAIMS
+from codt.study.generalisation.comparison import differences, set_differences
+from codt.study.generalisation.section import COUNTERPARTS, drawn, means, scores
+from codt.study.metrics import Study, best_known, load
+from codt.study.store import Store
+from codt.study.tables import as_text
+
+#: Where the figures of pages are, below the folder of the pages.
+FIGURES = Path("images") / "study"
+
+
+class MissingStudyError(LookupError):
+    """A page asks for a study that the results do not have."""
+
+
+class Told:
+    """What a page can ask about one study."""
+
+    def __init__(self, study: Study, keep: Callable[[str, Figure], None]) -> None:
+        self._study = study
+        self._keep = keep
+
+    @property
+    def name(self) -> str:
+        """The name of the study, with its form."""
+        return self._study.description.name
+
+    @property
+    def command(self) -> str:
+        """The command that ran it."""
+        description = self._study.description
+        form = "" if description.form == "full" else f" --{description.form}"
+        return f"codt study run {description.base_name}{form}"
+
+    @property
+    def cells(self) -> int:
+        """How many cells have results."""
+        return len(self._study.rows)
+
+    @property
+    def skipped(self) -> list[str]:
+        """The cells that have none: data set, method and why."""
+        rows = self._study.skipped
+        return [f"{row['dataset']} ({row['method']})" for _, row in rows.sort_values(["dataset", "method"]).iterrows()]
+
+    @property
+    def n_sets(self) -> int:
+        """How many data sets it has."""
+        return int(self._study.rows["dataset"].nunique())
+
+    @property
+    def made(self) -> dict[str, str]:
+        """When, where and with what it was made."""
+        rows = self._study.rows
+        versions = json.loads(rows["versions"].iloc[0]) if rows["versions"].iloc[0] else {}
+        return {
+            "from": str(rows["date"].min())[:16].replace("T", " "),
+            "to": str(rows["date"].max())[:16].replace("T", " "),
+            "machine": f"{rows['cpu'].iloc[0]}, {int(rows['cores'].iloc[0])} cores, {rows['system'].iloc[0]}",
+            "versions": ", ".join(f"{name} {number}" for name, number in versions.items()),
+            "hours": f"{rows['cpu_seconds'].sum() / 3600:.2g}",
+        }
+
+    @cached_property
+    def means(self) -> pd.DataFrame:
+        """The means of all metrics, by task and what is varied."""
+        return means(self._study)
+
+    @cached_property
+    def scores(self) -> pd.DataFrame:
+        """The score of every method on every data set."""
+        return scores(self._study)
+
+    def differences(self, metric: str = "score") -> pd.DataFrame:
+        """Return the comparisons of every two methods."""
+        return differences(self._study, metric)
+
+    def counterparts(self, metric: str = "score") -> pd.DataFrame:
+        """Return the comparisons of optimal trees with greedy ones that had the same freedom."""
+        table = self.differences(metric)
+        pairs = list(zip(table["method"], table["compared with"], strict=True))
+        return table[[pair in COUNTERPARTS for pair in pairs]]
+
+    def largest(self, first: str, second: str, task: str, count: int) -> list[str]:
+        """Return the data sets on which the first of two methods is ahead most."""
+        table = set_differences(self._study, first, second)
+        return list(table.loc[table["task"] == task, "dataset"].head(count))
+
+    def unproven(self, label: str) -> list[str]:
+        """Return the data sets on which some trees of a method were not proven to be optimal within the limit."""
+        rows = self._study.rows
+        return sorted(rows.loc[(rows["label"] == label) & (rows["proven"] < 1), "dataset"].unique())
+
+    def one(self, table: pd.DataFrame, **wanted: object) -> Mapping[Any, Any]:
+        """Return the one row of a table that has these values."""
+        chosen = table
+        for column, value in wanted.items():
+            chosen = chosen[chosen[column.replace("_", " ")] == value]
+        if len(chosen) != 1:
+            raise ValueError(f"{self.name}: {len(chosen)} rows with {wanted}; expected one.")
+        return dict(chosen.iloc[0])
+
+    def figure(self, name: str) -> str:
+        """Return a figure as Markdown, and keep its file."""
+        caption, figure = drawn(self._study)[name]
+        file = f"{self.name}-{name}"
+        self._keep(file, figure)
+        return f"![{caption}]({(FIGURES / file).as_posix()}.svg)"
+
+
+def write_pages(folder: Path, docs: Path) -> list[Path]:
+    """Make the pages of a folder whose studies are all among the results; return them.
+
+    Parameters
+    ----------
+    folder : Path
+        What ``codt study run`` wrote: a folder for each study.
+    docs : Path
+        The folder with the templates; the pages go there, and their figures to ``images/study`` below it.
+    """
+    kept: dict[str, Figure] = {}
+    written = []
+    for name, text in render_pages(folder, docs, kept.__setitem__).items():
+        path = docs / name
+        path.write_text(text, encoding="utf-8")
+        written.append(path)
+    (docs / FIGURES).mkdir(parents=True, exist_ok=True)
+    for name, figure in kept.items():
+        figures.save_svg(figure, docs / FIGURES / f"{name}.svg")
+    return written
+
+
+def render_pages(folder: Path, docs: Path, keep: Callable[[str, Figure], None]) -> dict[str, str]:
+    """Return the text of every page that the results suffice for; figures are given to ``keep``."""
+    studies = _studies(folder)
+    told = {study.description.name: Told(study, keep) for study in studies}
+    if not told:
+        raise FileNotFoundError(f"folder={str(folder)!r} holds no results of `codt study run`.")
+
+    def find(name: str) -> Told:
+        if name not in told:
+            raise MissingStudyError(name)
+        return told[name]
+
+    environment = jinja2.Environment(
+        autoescape=False,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {"points": points, "number": as_text, "table": markdown_table}
+    environment.globals |= {"study": find, "has": told.__contains__, "studies": list(told.values())}
+    environment.globals["statements"] = lambda: [(claim, claim.judge(studies)[0]) for claim in CLAIMS]
+    pages = {path.name.removesuffix(".jinja"): _rendered(environment, path) for path in sorted(docs.glob("*.md.jinja"))}
+    return {name: text for name, text in pages.items() if text is not None}
+
+
+def _rendered(environment: jinja2.Environment, template: Path) -> str | None:
+    """Return the page of a template; None if a study that it asks for is missing."""
+    try:
+        return environment.from_string(template.read_text(encoding="utf-8")).render()
+    except MissingStudyError:
+        return None
+    except jinja2.TemplateError as error:
+        raise ValueError(f"{template}: {error}") from error
+
+
+def _studies(folder: Path) -> list[Study]:
+    found = sorted(path.parent for path in folder.glob("*/description.json"))
+    if not found:
+        return []
+    known = best_known(pd.concat([Store(path).table().to_pandas() for path in found]))
+    studies = (load(path, clock="processor", known=known) for path in found)
+    return [study for study in studies if len(study.rows)]
+
+
+def points(value: float, digits: int = 1) -> str:
+    """Return a difference of shares in hundredths, with its sign.
+
+    Examples
+    --------
+    >>> points(0.0123), points(-0.0004), points(float("nan"))
+    ('+1.2', '-0.0', '-')
+    """
+    return "-" if math.isnan(value) else f"{100 * value:+.{digits}f}"
+
+
+def markdown_table(table: pd.DataFrame, columns: Mapping[str, str]) -> str:
+    """Return columns of a table as Markdown, under other names; a name that ends with "%" shows hundredths.
+
+    Examples
+    --------
+    >>> print(markdown_table(pd.DataFrame({"a": ["x"], "b": [0.125]}), {"a": "name", "b": "share, %"}))
+    | name | share, % |
+    | --- | --- |
+    | x | 12.5 |
+    """
+    lines = ["| " + " | ".join(columns.values()) + " |", "| " + " | ".join("---" for _ in columns) + " |"]
+    for _, row in table.iterrows():
+        cells = [f"{100 * row[key]:.1f}" if name.endswith("%") else as_text(row[key]) for key, name in columns.items()]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)

@@ -1,0 +1,122 @@
+"""Pages made from result files: what they say is what the files say."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+for library in ("pyarrow", "scipy", "scikit_posthocs", "matplotlib", "jinja2", "psutil", "pandas", "typer"):
+    pytest.importorskip(library)
+
+import pyarrow.parquet as pq
+from typer.testing import CliRunner
+
+from codt.command_line.app import app
+from codt.study.claims import CLAIMS
+from codt.study.description import find
+from codt.study.pages import FIGURES, render_pages, write_pages
+from tests.test_study_generalisation import SETS, made_up, study
+from tests.test_study_report import PAPERS, fill
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+RUNS = sorted({path.parent.parent for path in (ROOT / "results").glob("*/*/description.json")})
+TEMPLATES = sorted(DOCS.glob("*.md.jinja"))
+
+
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
+def test_the_pages_in_the_repository_are_those_of_the_results(run: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in run.rglob("*")}
+    kept: set[str] = set()
+    pages = render_pages(run, DOCS, lambda name, figure: kept.add(name))
+    assert pages, "these results are shown nowhere"
+    for name, text in pages.items():
+        again = f"made again by `codt study report results/{run.name} --pages docs`"
+        assert (DOCS / name).read_text(encoding="utf-8") == text, f"docs/{name} is not what the results say; {again}"
+        shown = re.findall(r"\(images/study/([\w-]+)\.svg\)", text)
+        assert set(shown) <= kept
+        assert [figure for figure in shown if not (DOCS / FIGURES / f"{figure}.svg").is_file()] == []
+    assert {path: path.stat().st_mtime_ns for path in run.rglob("*")} == before, "reading must not write"
+
+
+def test_every_template_has_its_results() -> None:
+    made = {name for run in RUNS for name in render_pages(run, DOCS, lambda name, figure: None)}
+    assert {f"{name}.jinja" for name in made} == {template.name for template in TEMPLATES}
+
+
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
+def test_results_are_small_and_say_how_they_were_made(run: Path) -> None:
+    for folder in (path for path in run.iterdir() if path.is_dir()):
+        assert sorted(path.name for path in folder.iterdir()) == ["description.json", "results.parquet"]
+        assert (folder / "results.parquet").stat().st_size < 1_000_000
+        rows = pq.read_table(folder / "results.parquet").to_pylist()
+        for row in rows:
+            assert row["cpu"]
+            assert row["date"]
+            assert "codt" in row["versions"]
+        form = (
+            "standard" if folder.name.endswith("-standard") else "quick" if folder.name.endswith("-quick") else "full"
+        )
+        assert find(folder.name.removesuffix(f"-{form}"), form=form).name == folder.name
+    assert f"results/{run.name}" in "".join(template.read_text(encoding="utf-8") for template in TEMPLATES)
+
+
+TEMPLATE = """# Title
+{% set mine = study("mine") %}
+{{ mine.command }}: {{ mine.cells }} cells, {{ mine.n_sets }} sets
+{{ mine.one(mine.differences(), task="classification")["mean difference"] | points }}
+{{ mine.means | table({"label": "method", "score": "score, %"}) }}
+{{ mine.figure("sizes") }}
+"""
+
+
+def test_a_page_asks_for_its_numbers(tmp_path: Path) -> None:
+    results, docs = tmp_path / "results", tmp_path / "docs"
+    docs.mkdir()
+    (docs / "mine.md.jinja").write_text(TEMPLATE, encoding="utf-8")
+    (docs / "other.md.jinja").write_text('{{ study("another").cells }}', encoding="utf-8")
+    made_up(results, study(datasets=SETS), 0.3)
+    assert write_pages(results, docs) == [docs / "mine.md"]
+    text = (docs / "mine.md").read_text(encoding="utf-8")
+    assert "codt study run mine: 16 cells, 8 sets" in text
+    assert "\n+30." in text or "\n+29." in text
+    assert text.count("\n| optimal-fixed |") == 2  # classification and regression
+    assert "(images/study/mine-sizes.svg)" in text
+    first = (docs / FIGURES / "mine-sizes.svg").read_bytes()
+    assert first.startswith(b"<?xml")
+    # Other results make another page.
+    made_up(results, study(datasets=SETS), 0.1)
+    done = CliRunner().invoke(app, ["study", "report", str(results), "--pages", str(docs)])
+    assert done.exit_code == 0, done.output
+    assert (docs / "mine.md").read_text(encoding="utf-8") != text
+    assert (docs / FIGURES / "mine-sizes.svg").read_bytes() != first
+
+
+def test_a_page_tells_the_verdicts_of_statements(tmp_path: Path) -> None:
+    fill(tmp_path, "strategies-runtime", PAPERS)
+    text = (
+        "{% for claim, verdict in statements() if verdict.outcome != 'no data' %}\n"
+        "{{ claim.statement }} {{ verdict.outcome }}, {{ verdict.effect }}\n{% endfor %}"
+    )
+    (tmp_path / "page.md.jinja").write_text(text, encoding="utf-8")
+    page = render_pages(tmp_path, tmp_path, lambda name, figure: None)["page.md"]
+    assert "bfs-small-lb completes the search fastest. confirmed, dfs-blossom to bfs-small-lb: 2 (2 to 2)" in page
+    assert page.count("\n") == sum(claim.study == "strategies-runtime" for claim in CLAIMS)
+
+
+def test_a_page_cannot_ask_for_what_is_not_there(tmp_path: Path) -> None:
+    made_up(tmp_path / "results", study(datasets=SETS), 0.3)
+    for text, message in (
+        ('{{ study("mine").one(study("mine").means, task="none") }}', "0 rows with"),
+        ('{{ study("mine").one(study("mine").means, task="classification") }}', "2 rows with"),
+        ('{{ study("mine").nothing }}', "page.md.jinja: .*nothing"),
+        ("{% if %}", "page.md.jinja: "),
+    ):
+        (tmp_path / "page.md.jinja").write_text(text, encoding="utf-8")
+        with pytest.raises(ValueError, match=message):
+            render_pages(tmp_path / "results", tmp_path, lambda name, figure: None)
+    none = CliRunner().invoke(app, ["study", "report", str(tmp_path), "--pages", str(tmp_path)])
+    assert none.exit_code == 2
+    assert "holds no results" in none.output.replace("\n", " ")
