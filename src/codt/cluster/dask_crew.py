@@ -20,7 +20,7 @@ from uuid import uuid4
 from codt import _core
 from codt.cluster import unit_tasks
 from codt.search.recipe import Recipe
-from codt.search.units import Report
+from codt.search.units import LONG, Report
 
 _log = logging.getLogger(__name__)
 
@@ -39,6 +39,8 @@ class DaskCrew:
     client : distributed.Client
         The cluster. A worker with several threads solves as many units at a time.
     """
+
+    long = LONG
 
     def __init__(self, client: Any) -> None:
         self._client = client

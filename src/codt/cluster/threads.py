@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from codt import _core
 from codt.search.recipe import Recipe
-from codt.search.units import Report
+from codt.search.units import LONG, Report
 
 
 class ThreadCrew:
@@ -17,6 +17,8 @@ class ThreadCrew:
     ----------
     n_threads : int
         How many units are solved at a time.
+    long : float, default=1.0
+        Seconds after which a unit is to be divided.
 
     Examples
     --------
@@ -29,7 +31,8 @@ class ThreadCrew:
     (0, 'optimal')
     """
 
-    def __init__(self, n_threads: int) -> None:
+    def __init__(self, n_threads: int, *, long: float = LONG) -> None:
+        self.long = long
         self._n_threads = n_threads
 
     def begin(self, recipe: Recipe, fail: Callable[[BaseException], None]) -> None:

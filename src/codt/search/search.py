@@ -259,7 +259,8 @@ class Search:
         }
         try:
             crew = present_crew()
-            if crew is None or not self._recipe.has_units:
+            # Steps are counted where they are made, so a limit on them holds only here.
+            if crew is None or max_expansions is not None or not self._recipe.has_units:
                 stopped_by = self._core.run(poll, **limits, n_threads=n_threads)
             else:
                 stopped_by = run_with_crew(self._core, self._recipe, crew, poll, limits)

@@ -2,8 +2,9 @@
 
 The engine hands out *units*: sides of splits (``engine/search/units.hpp``). It keeps the search tree with all its
 bounds, so that nothing else changes: a crew is only faster or slower. A unit begins as the side of a split of the root.
-Where that turns out to be too coarse, because it takes longer than :data:`LONG`, it is taken back, the engine makes it
-a node of its own tree with all that was proven about it, and hands out the sides of its splits.
+Where that turns out to be too coarse, because it takes too long, it is taken back, the engine makes it a node of its own
+tree with all that was proven about it, and hands out the sides of its splits. From then on this is done with all units of
+this depth that have at least as many samples, before anybody works on them.
 """
 
 from __future__ import annotations
@@ -19,16 +20,24 @@ from typing import Any, Protocol
 from codt import _core
 from codt.search.recipe import LEAST_DEPTH, Recipe
 
-#: A unit should not take more seconds than this.
+#: As a rule, a unit should not take more seconds than this.
 LONG = 1.0
 # Seconds between looks at whether the run is over, and at how many can work at a time.
-PACE = 0.05
+PACE = 0.02
 
 Report = Callable[["_core.UnitReport"], float | None]
 
 
 class Crew(Protocol):
-    """Those who solve the units of a search: threads, processes, machines."""
+    """Those who solve the units of a search: threads, processes, machines.
+
+    Attributes
+    ----------
+    long : float
+        Seconds after which a unit is to be divided, if it can be; 0 for units that are as small as possible.
+    """
+
+    long: float
 
     def begin(self, recipe: Recipe, fail: Callable[[BaseException], None]) -> None:
         """Prepare to solve units of a search; ``fail`` is called when that cannot be done."""
@@ -107,7 +116,8 @@ class Clerk:
         self._over = True
 
     def _give(self, unit: _core.Unit) -> None:
-        if unit["samples"] >= self._too_coarse.get(unit["depth"], unit["samples"] + 1):
+        depth, samples = unit["depth"], unit["samples"]
+        if depth >= LEAST_DEPTH and (self._crew.long <= 0 or samples >= self._too_coarse.get(depth, samples + 1)):
             self._core.report_unit(unit["id"], unopened(unit))
             return
         with self._lock:
@@ -123,7 +133,7 @@ class Clerk:
                 self._given.pop(unit, None)
                 return None
             depth, samples = given.unit["depth"], given.unit["samples"]
-            if depth >= LEAST_DEPTH and perf_counter() - given.since > LONG:
+            if depth >= LEAST_DEPTH and perf_counter() - given.since > self._crew.long:
                 self._too_coarse[depth] = min(samples, self._too_coarse.get(depth, samples))
                 return None
         return cutoff
