@@ -140,10 +140,6 @@ def test_ctrl_c_ends_a_search(client: Any) -> None:
     check_fit(model, X, y, "interrupted")
 
 
-def fail(*state: float) -> float:
-    raise ZeroDivisionError("of the worker")
-
-
 def test_an_exception_on_a_worker_arrives(client: Any) -> None:
     X, y = noise(300, 3)
     here = os.getpid()
@@ -156,9 +152,19 @@ def test_an_exception_on_a_worker_arrives(client: Any) -> None:
         return lower_bound
 
     own = Strategy("own", priority=["heuristic"], left_right="heuristic", heuristic=Heuristic.function(heuristic))
-    with pytest.raises(RuntimeError, match=r"a worker of the cluster could not solve.*ZeroDivisionError: of the worker"):
+    with pytest.raises(
+        RuntimeError, match=r"a worker of the cluster could not solve.*ZeroDivisionError: of the worker"
+    ):
         fit(OptimalTreeClassifier(max_depth=4, strategy=own), X, y, client=client)
     assert fit(OptimalTreeClassifier(max_depth=4), *noise(60, 2), client=client).status_ == "optimal"
+
+
+def test_a_compiled_heuristic_cannot_be_sent(client: Any) -> None:
+    numba = pytest.importorskip("numba")
+    compiled = numba.cfunc("f8(f8, f8, f8, f8, f8)")(lambda lower, support, a, b, c: lower)
+    own = Strategy("own", priority=["heuristic"], left_right="heuristic", heuristic=Heuristic.native(compiled))
+    with pytest.raises(ValueError, match="strategy: a compiled heuristic is an address in this process"):
+        fit(OptimalTreeClassifier(max_depth=4, strategy=own), *noise(60, 2), client=client)
 
 
 def test_searches_within_a_block_are_shared_out(cluster: Any) -> None:
@@ -169,12 +175,27 @@ def test_searches_within_a_block_are_shared_out(cluster: Any) -> None:
     assert search.loss == OptimalTreeClassifier(max_depth=4).fit(X, y).loss_
 
 
+def test_the_command_line_takes_an_address(cluster: Any, tmp_path: Any) -> None:
+    runner = pytest.importorskip("typer.testing").CliRunner()
+    from codt.command_line.app import app
+
+    X, y = noise(80, 2)
+    np.savetxt(tmp_path / "data.csv", np.column_stack([X, y]), delimiter=",", header="a,b,y", comments="")
+    command = ["fit", str(tmp_path / "data.csv"), "--target", "y", "--depth", "4", "--cluster"]
+    done = runner.invoke(app, [*command, cluster.scheduler_address])
+    assert done.exit_code == 0, done.output
+    assert "optimal" in done.output
+    wrong = runner.invoke(app, [*command, "nowhere"])
+    assert wrong.exit_code == 2
+    assert "no Dask scheduler answers there" in wrong.output
+
+
 def test_what_is_no_cluster_is_refused(monkeypatch: Any) -> None:
     X, y = noise(60, 2)
     model = OptimalTreeClassifier(max_depth=4)
     with pytest.raises(ValueError, match="client=None: there is no Dask client"):
         fit(model, X, y)
-    with pytest.raises(TypeError, match="client=7: expected a distributed.Client or the address"):
+    with pytest.raises(TypeError, match=r"client=7: expected a distributed\.Client or the address"):
         fit(model, X, y, client=7)
     with pytest.raises(ValueError, match="client='nowhere': no Dask scheduler answers there"):
         fit(model, X, y, client="nowhere")

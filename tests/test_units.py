@@ -61,7 +61,9 @@ def test_a_crew_finds_the_optimum_of_the_oracle(task: Task, long: float) -> None
         fit_by(crew, model, instance.X, instance.y)
         units += len(crew.units)
         assert model.status_ == "optimal"
-        assert model.objective_ == pytest.approx(float(optimal_objective(instance)), rel=1e-9, abs=1e-9 * instance.scale)
+        assert model.objective_ == pytest.approx(
+            float(optimal_objective(instance)), rel=1e-9, abs=1e-9 * instance.scale
+        )
     assert units > 20
 
 
@@ -114,7 +116,10 @@ def test_every_estimator_and_criterion_can_be_shared_out() -> None:
         (lambda: OptimalTreeRegressor(max_depth=4, criterion="absolute_error"), numbers),
         (lambda: OptimalTreeRegressor(max_depth=4), np.column_stack([numbers, X[:, 1]])),
         (lambda: OptimalPolicyTree(max_depth=4), rng.random((80, 3))),
-        (lambda: OptimalSurvivalTree(max_depth=4), np.array(list(zip(labels, np.exp(numbers), strict=True)), dtype=[("event", bool), ("time", float)])),
+        (
+            lambda: OptimalSurvivalTree(max_depth=4),
+            np.array(list(zip(labels, np.exp(numbers), strict=True)), dtype=[("event", bool), ("time", float)]),
+        ),
     ]
     for make, y in cases:
         alone, crew = make().fit(X, y), Recorder()

@@ -311,7 +311,7 @@ NB_MODULE(_core, m) {
         .def("raise_lower_bound", &PySearch::raise_lower_bound, nb::arg("bound"), nb::arg("tolerance"))
         .def("set_unit_seats", &PySearch::set_unit_seats, nb::arg("seats"))
         .def("take_unit", &PySearch::take_unit, nb::arg("seconds"))
-        .def("report_unit", &PySearch::report_unit, nb::arg("id"), nb::arg("report"))
+        .def("report_unit", &PySearch::report_unit, nb::arg("unit"), nb::arg("report"))
         .def("solve_unit", &PySearch::solve_unit, nb::arg("unit"), nb::arg("talk"))
         .def_prop_ro("complete", &PySearch::complete)
         .def_prop_ro("lower_bound", &PySearch::lower_bound)

@@ -9,6 +9,9 @@ namespace codt {
 
 namespace {
 
+// Expansions under way at a node beyond which none is guessed, for every feature.
+constexpr std::uint32_t most_guesses = 2;
+
 bool open_to_selection(const Branch& branch) {
     return !branch.complete() && branch.node->children.selectable();
 }
@@ -58,9 +61,11 @@ std::optional<Search::Selection> Search::select() {
 }
 
 // For threads that have nothing else to do: releases the largest interval that is held because of a
-// neighbour, in the topmost node that has one.
+// neighbour, in the topmost node that has one. Where expansions take long because they are units, too many of
+// such guesses at a node would make more work than they save.
 bool Search::release_interval(OrNode& node) {
-    const Slot interval = node.children.largest_held_interval();
+    const bool enough = hands_out() && node.active >= most_guesses * node.subset.features();
+    const Slot interval = enough ? Children::none : node.children.largest_held_interval();
     if (interval != Children::none) {
         node.children.release(interval);
         return true;

@@ -45,10 +45,13 @@ class DaskCrew:
     def __init__(self, client: Any) -> None:
         self._client = client
         self._lock = Lock()
-        self._ask_again = 0.0
+        self._ask_again, self._seats = 0.0, 0
 
     def begin(self, recipe: Recipe, fail: Callable[[BaseException], None]) -> None:
         """Send the data, and listen to the workers."""
+        for name in ("strategy", "depth_two_strategy"):
+            if recipe.options[name]["heuristic"]["kind"] == "native":
+                raise ValueError(f"{name}: a compiled heuristic is an address in this process; expected one in Python.")
         self._fail = fail
         self._run = f"codt-{uuid4().hex}"
         self._futures: dict[int, Any] = {}
@@ -66,7 +69,7 @@ class DaskCrew:
     def seats(self) -> int:
         """Return the number of threads of all workers; the cluster is asked once a second."""
         if perf_counter() >= self._ask_again:
-            self._seats = min(MOST_SEATS, sum(self._client.nthreads().values()))
+            self._seats = min(MOST_SEATS, int(sum(self._client.nthreads().values())))
             self._ask_again = perf_counter() + 1
         return self._seats
 
@@ -122,7 +125,7 @@ class DaskCrew:
     def _on_workers(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
         try:
             self._client.run(function, *arguments, wait=False, on_error="ignore", **options)
-        except Exception as error:  # noqa: BLE001 - a worker that is lost hears nothing, and need not
+        except Exception as error:  # a worker that is lost hears nothing, and need not
             _log.debug("a message to workers was lost: %s", error)
 
     def end(self) -> None:
@@ -141,6 +144,8 @@ class DaskCrew:
 
 def worker_error(error: BaseException) -> RuntimeError:
     """Return the error that says that a worker has failed."""
-    text = RuntimeError(f"a worker of the cluster could not solve its part of the search: {type(error).__name__}: {error}")
+    text = RuntimeError(
+        f"a worker of the cluster could not solve its part of the search: {type(error).__name__}: {error}"
+    )
     text.__cause__ = error
     return text

@@ -92,7 +92,9 @@ def connected(client: Any = None) -> Iterator[Any]:
         try:
             client = distributed.get_client()
         except ValueError as error:
-            raise ValueError("client=None: there is no Dask client; expected one, or the address of a scheduler.") from error
+            raise ValueError(
+                "client=None: there is no Dask client; expected one, or the address of a scheduler."
+            ) from error
     if not isinstance(client, distributed.Client):
         raise TypeError(f"client={shown(client)}: expected a distributed.Client or the address of a scheduler.")
     if client.asynchronous:

@@ -2,9 +2,9 @@
 
 The engine hands out *units*: sides of splits (``engine/search/units.hpp``). It keeps the search tree with all its
 bounds, so that nothing else changes: a crew is only faster or slower. A unit begins as the side of a split of the root.
-Where that turns out to be too coarse, because it takes too long, it is taken back, the engine makes it a node of its own
-tree with all that was proven about it, and hands out the sides of its splits. From then on this is done with all units of
-this depth that have at least as many samples, before anybody works on them.
+Where that turns out to be too coarse, because it takes too long, it is taken back, the engine makes it a node of its
+own tree with all that was proven about it, and hands out the sides of its splits. From then on that is done with all
+units of this depth that have at least as many samples, before anybody works on them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from threading import Lock, Thread
 from time import perf_counter
 from typing import Any, Protocol
@@ -80,7 +80,7 @@ def solved_by(crew: Crew) -> Iterator[None]:
 @dataclass
 class _Given:
     unit: _core.Unit
-    since: float = field(default_factory=perf_counter)
+    since: float | None = None  # its first report
 
 
 class Clerk:
@@ -100,11 +100,12 @@ class Clerk:
         """Take units until the run is over."""
         try:
             while not self._over:
-                self._core.set_unit_seats(max(1, self._crew.seats()))
+                # One more than can be solved at a time, so that nobody has to wait for the next.
+                self._core.set_unit_seats(self._crew.seats() + 1)
                 unit = self._core.take_unit(PACE)
                 if unit is not None:
                     self._give(unit)
-        except BaseException as error:  # noqa: BLE001 - raised where the search is run
+        except BaseException as error:
             self.fail(error)
 
     def fail(self, error: BaseException) -> None:
@@ -131,12 +132,13 @@ class Clerk:
             given = self._given.get(unit)
             if given is None or cutoff is None or report["end"] != "none":
                 self._given.pop(unit, None)
+                if given is not None and cutoff is not None and report["end"] == "returned":
+                    depth, samples = given.unit["depth"], given.unit["samples"]
+                    self._too_coarse[depth] = min(samples, self._too_coarse.get(depth, samples))
                 return None
-            depth, samples = given.unit["depth"], given.unit["samples"]
-            if depth >= LEAST_DEPTH and perf_counter() - given.since > self._crew.long:
-                self._too_coarse[depth] = min(samples, self._too_coarse.get(depth, samples))
-                return None
-        return cutoff
+            given.since = given.since or perf_counter()
+            divisible = given.unit["depth"] >= LEAST_DEPTH
+        return None if divisible and perf_counter() - given.since > self._crew.long else cutoff
 
 
 def unopened(unit: _core.Unit) -> _core.UnitReport:
@@ -167,7 +169,7 @@ def run_with_crew(
     try:
         core.set_unit_seats(1)
         thread.start()
-        status = core.run(watch, **limits, n_threads=crew.most_seats())
+        status = core.run(watch, **limits, n_threads=crew.most_seats() + 1)
     finally:
         clerk.end()
         if thread.ident is not None:
