@@ -159,7 +159,8 @@ void Search::work(Worker& worker, StopCondition& outer, StopCondition& own, bool
             selection.reset();
         }
         if (!selection) {
-            changed_.wait_for(lock, StopCondition::poll_interval);
+            // Most threads of a search that hands out units have nothing to do most of the time.
+            changed_.wait_for(lock, StopCondition::poll_interval * (hands_out() && !leads ? 10 : 1));
             continue;
         }
 
