@@ -1,6 +1,6 @@
 """How much faster a search would be on many workers: a simulation in virtual time.
 
-    python -m benchmarks.cluster_simulation [--data wilt:4 raisin:4] [--workers 1 2 4 ...] [--figure FILE]
+    python -m benchmarks.cluster_simulation [--data raisin:4 wilt:5] [--workers 1 2 4 ...] [--figure FILE]
 
 The engine's own coordinator hands out units; here each is solved for real, one after the other, and takes as much
 virtual time as it took CPU time. What is decided when is decided in virtual time: a result counts when its worker would
@@ -208,19 +208,18 @@ def draw(runs: list[list[Prediction]], path: Path) -> None:
 def main() -> None:
     """Simulate, print, draw."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cluster_simulation", description=__doc__)
-    parser.add_argument("--data", nargs="+", default=["wilt:4", "raisin:4"], help="names and depths")
+    parser.add_argument("--data", nargs="+", default=["raisin:4", "wilt:5"], help="names and depths")
     parser.add_argument("--workers", nargs="+", type=int, default=list(WORKERS))
     parser.add_argument("--latency", type=float, default=0.005)
     parser.add_argument("--handling", type=float, default=0.002)
-    parser.add_argument("--figure", type=Path)
+    parser.add_argument("--figure", type=Path, default=Path("docs", "images", "cluster-simulated.png"))
     parser.add_argument("--out", type=Path, help="a JSON file for the predictions")
     arguments = parser.parse_args()
     wanted = [(name, int(depth)) for name, _, depth in (text.partition(":") for text in arguments.data)]
     runs = [simulate(*one, arguments.workers, arguments.latency, arguments.handling) for one in wanted]
     if arguments.out:
         arguments.out.write_text(json.dumps([[asdict(one) for one in run] for run in runs], indent=1), encoding="utf-8")
-    if arguments.figure:
-        draw(runs, arguments.figure)
+    draw(runs, arguments.figure)
 
 
 if __name__ == "__main__":
