@@ -243,7 +243,7 @@ def test_cutoffs_fall_and_bounds_rise_while_a_unit_is_solved() -> None:
         assert fallen[-1] is not None
         assert fallen[-1] < before
         known = search.bounds.lower
-        for unit, report in crew.kept[:2]:  # both sides of one split
+        for unit, report in list(crew.kept):
             ((feature, threshold, left),) = unit["path"]
             side = (X[:, feature] <= threshold) == left
             optimum = float(OptimalTreeClassifier(max_depth=3).fit(X[side], y[side]).loss_)
