@@ -8,7 +8,7 @@ SOURCES := $(shell find src engine -type f -not -path '*/__pycache__/*') CMakeLi
 BUILD_REQUIRES := "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 PIP_INSTALL = bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test fuzz fuzz-sanitize mutants lint format sanitize bench bench-anytime bench-kernels bench-weights bench-missing bench-objectives bench-monotone docs figures wheel clean
+.PHONY: demo test fuzz fuzz-sanitize mutants lint format sanitize bench bench-anytime bench-cluster bench-kernels bench-weights bench-missing bench-objectives bench-monotone docs figures wheel clean
 
 demo: .venv/.installed
 	.venv/bin/python -m codt.demo
@@ -73,6 +73,10 @@ bench: .venv/.bench
 
 bench-anytime: .venv/.bench
 	.venv/bin/python -m benchmarks.anytime $(ARGS)
+
+# A simulation in virtual time: how much faster a search is on many workers.
+bench-cluster: .venv/.bench
+	.venv/bin/python -m benchmarks.cluster_simulation $(ARGS)
 
 bench-kernels: .venv/.bench
 	.venv/bin/python -m benchmarks.kernels $(ARGS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -14,6 +15,8 @@ from typing import Any
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import codt
+from codt.cluster.threads import ThreadCrew
+from codt.search.units import solved_by
 from fuzz.case import Case, Data, Run
 from fuzz.checks import check_fitted, check_kernels, check_search, check_status
 from fuzz.conversions import convert
@@ -212,17 +215,25 @@ def _attempt_search(case: Case, judge: Judge | None) -> None:
         check_search(judge, options, search)
 
 
+def crew_of(given: dict[str, Any]) -> AbstractContextManager[None]:
+    """Take what is said about a crew out of the arguments of a call, and return the block in which to call."""
+    count, long = given.pop("crew", None), given.pop("long", None)
+    return nullcontext() if count is None else solved_by(ThreadCrew(count, long=long))
+
+
 def _run(
     search: codt.Search, call: Callable[..., str], given: dict[str, Any], brought: Future[None] | None = None
 ) -> None:
     """Run a search, to which another thread may offer knowledge meanwhile, and check why it ended."""
     before = search.n_expansions
     arguments = dict(given)
+    crew = crew_of(arguments)
     stopper = Stopper(arguments.pop("stop_after", None))
     if "stop_after" in given:
         arguments["poll"] = stopper
     try:
-        status = call(**arguments)
+        with crew:
+            status = call(**arguments)
     except Refused as error:
         raise Failure("raised", f"{type(error).__name__}: {error}") from error
     if brought is not None:
@@ -272,6 +283,7 @@ def _attempt_fit(case: Case, judge: Judge | None) -> None:
             convert(name, model, case.data)
             continue
         limits = dict(given)
+        crew = crew_of(limits)
         arguments = fit_arguments(case.data)
         initial = limits.pop("initial", None)
         if initial is not None:
@@ -282,7 +294,9 @@ def _attempt_fit(case: Case, judge: Judge | None) -> None:
         stopper = Stopper(limits.pop("stop_after", None))
         model.set_params(**{"time_limit": None, "max_expansions": None, "gap_limit": 0.0, **limits})
         model.set_params(callback=stopper if "stop_after" in given else None)
-        if _guarded(partial(model.fit, **arguments), case, allowed=initial is not None) is None:
+        with crew:
+            fitted = _guarded(partial(model.fit, **arguments), case, allowed=initial is not None)
+        if fitted is None:
             return
         if judge is None:
             raise Failure("refused", "nothing to be solved, but not refused")

@@ -237,7 +237,13 @@ def _outside_knowledge(rng: Rng, rules: dict[str, Any]) -> dict[str, Any]:
 
 
 def _threads(rng: Rng) -> dict[str, Any]:
-    return {"n_jobs": int(rng.integers(2, 5))} if rng.random() < 0.2 else {}
+    """Return how many threads share the work: those of the search, or those of a crew that solves parts of it."""
+    kind = rng.random()
+    return {"n_jobs": int(rng.integers(2, 5))} if kind < 0.2 else _crew(rng) if kind < 0.4 else {}
+
+
+def _crew(rng: Rng) -> dict[str, Any]:
+    return {"crew": int(rng.integers(1, 4)), "long": float(rng.choice([0.0, 1.0]))}
 
 
 def _fit_calls(rng: Rng, options: dict[str, Any]) -> list[list[Any]]:
@@ -248,6 +254,8 @@ def _fit_calls(rng: Rng, options: dict[str, Any]) -> list[list[Any]]:
         depth = options.get("max_depth", 3)
         most = depth if type(depth) is int and 0 <= depth <= 5 else 3
         first["initial"] = {"from": str(rng.choice(ORIGINS)), "depth": int(rng.integers(0, most + 1))}
+    if rng.random() < 0.2:
+        first |= _crew(rng)
     calls: list[list[Any]] = [["fit", first]]
     if first and rng.random() < 0.4:
         options["warm_start"] = True

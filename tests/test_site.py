@@ -22,8 +22,8 @@ WITH_PYTHON = [page for page in PAGES if BLOCK.search(page.read_text(encoding="u
 
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: page.stem)
 def test_the_python_of_a_page_runs(page: Path, tmp_path: Path) -> None:
-    if page.stem == "own-strategy":
-        pytest.importorskip("numba")
+    if page.stem in ("own-strategy", "cluster"):
+        pytest.importorskip("numba" if page.stem == "own-strategy" else "distributed")
     script = tmp_path / "page.py"
     script.write_text("\n".join(BLOCK.findall(page.read_text(encoding="utf-8"))), encoding="utf-8")
     run_script(script, tmp_path)
@@ -34,8 +34,9 @@ def test_every_picture_is_there_and_drawn_by_an_example() -> None:
     shown = {name for page in PAGES for name in re.findall(r"images/([\w-]+\.png)", page.read_text(encoding="utf-8"))}
     assert shown >= {"optimal-vs-cart.png", "search-order.png", "anytime.png", "tuning.png", "fitted-tree.png"}
     assert shown == {picture.name for picture in (DOCS / "images").iterdir() if picture.is_file()}
-    # The benchmark of anytime behaviour draws its own.
-    scripts += (ROOT / "benchmarks" / "anytime.py").read_text(encoding="utf-8")
+    # Two benchmarks draw their own.
+    for name in ("anytime.py", "cluster_simulation.py"):
+        scripts += (ROOT / "benchmarks" / name).read_text(encoding="utf-8")
     for name in shown:
         assert f'"{name}"' in scripts or name.startswith("anytime-")
 

@@ -19,6 +19,7 @@
 #include "bindings/options.hpp"
 #include "bindings/poll.hpp"
 #include "bindings/scans.hpp"
+#include "bindings/units.hpp"
 #include "search/problem.hpp"
 #include "search/search.hpp"
 
@@ -128,6 +129,45 @@ class PySearch {
     void raise_lower_bound(double bound, double tolerance) {
         nb::gil_scoped_release unlocked;
         search_->raise_lower_bound(bound, tolerance);
+    }
+
+    // Units: see search/units.hpp. Any thread may call these at any time.
+    void set_unit_seats(std::uint32_t seats) { search_->desk().seats = seats; }
+
+    nb::object take_unit(double seconds) {
+        std::optional<Unit> unit;
+        {
+            nb::gil_scoped_release unlocked;
+            unit = search_->desk().take(std::chrono::duration<double>(seconds));
+        }
+        return unit ? nb::object(to_python(*unit)) : nb::object(nb::none());
+    }
+
+    std::optional<double> report_unit(std::uint64_t id, const nb::dict& given) {
+        UnitReport report = report_from(given);
+        nb::gil_scoped_release unlocked;
+        return search_->desk().report(id, std::move(report));
+    }
+
+    nb::dict solve_unit(const nb::dict& given, const nb::callable& talk) {
+        const Unit unit = unit_from(given);
+        std::exception_ptr raised;
+        const auto ask = [&](const UnitReport& report) -> std::optional<double> {
+            nb::gil_scoped_acquire locked;
+            try {
+                return nb::cast<std::optional<double>>(talk(to_python(report)));
+            } catch (...) {
+                raised = std::current_exception();
+                return std::nullopt;
+            }
+        };
+        UnitReport report;
+        {
+            nb::gil_scoped_release unlocked;
+            report = search_->solve_unit(unit, ask);
+        }
+        if (raised) std::rethrow_exception(raised);
+        return to_python(report);
     }
 
     bool complete() const { return search_->complete(); }
@@ -269,6 +309,10 @@ NB_MODULE(_core, m) {
         .def("offer", &PySearch::offer, nb::arg("feature"), nb::arg("threshold"), nb::arg("left"),
              nb::arg("right"))
         .def("raise_lower_bound", &PySearch::raise_lower_bound, nb::arg("bound"), nb::arg("tolerance"))
+        .def("set_unit_seats", &PySearch::set_unit_seats, nb::arg("seats"))
+        .def("take_unit", &PySearch::take_unit, nb::arg("seconds"))
+        .def("report_unit", &PySearch::report_unit, nb::arg("unit"), nb::arg("report"))
+        .def("solve_unit", &PySearch::solve_unit, nb::arg("unit"), nb::arg("talk"))
         .def_prop_ro("complete", &PySearch::complete)
         .def_prop_ro("lower_bound", &PySearch::lower_bound)
         .def_prop_ro("upper_bound", &PySearch::upper_bound)

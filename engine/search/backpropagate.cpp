@@ -34,19 +34,22 @@ void Search::update(OrNode& node, Slot slot) {
     Branch& right = and_node.sides[1];
     CODT_CHECK(left.lower.allowed <= left.incumbent + settings_.tolerance);
     CODT_CHECK(right.lower.allowed <= right.incumbent + settings_.tolerance);
-    const double objective =
-        settings_.prices.of(node.children[slot].feature) + left.incumbent + right.incumbent;
-    if (objective < node.incumbent && settings_.allows(node.leaf_loss, objective)) {
-        node.incumbent = objective;
-        const Child& child = node.children[slot];
-        node.solution = split_solution(node.subset.split_at(*data_, child.feature, child.first),
-                                       left.solution, right.solution);
-    }
+    take_split(node, slot, left, right);
     node.children.raise(slot, left.lower, right.lower, and_node.heuristic(), node.cutoff());
     if (and_node.complete() ||
         node.children[slot].lower.allowed >= node.cutoff() + node.children.reach(slot) - settings_.tolerance)
         close_and_node(node, slot);
     refresh_bound(node);
+}
+
+// The best tree known for the two sides as the node's incumbent, if it is better.
+void Search::take_split(OrNode& node, Slot slot, const Branch& left, const Branch& right) {
+    const Child& child = node.children[slot];
+    const double objective = settings_.prices.of(child.feature) + left.incumbent + right.incumbent;
+    if (objective >= node.incumbent || !settings_.allows(node.leaf_loss, objective)) return;
+    node.incumbent = objective;
+    node.solution = split_solution(node.subset.split_at(*data_, child.feature, child.first), left.solution,
+                                   right.solution);
 }
 
 void Search::close_and_node(OrNode& node, Slot slot) {

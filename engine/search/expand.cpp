@@ -281,12 +281,7 @@ bool Search::solve_terminal_root(StopCondition& stop) {
 void Search::record(const Job& job) {
     ExpansionRecord entry;
     entry.split = job.node->subset.split_at(*data_, job.feature, job.threshold);
-    for (const OrNode* node = job.node; node->parent; node = node->parent) {
-        const Child& child = node->parent->children[node->parent_slot];
-        entry.path.push_back(
-            {node->parent->subset.split_at(*data_, child.feature, child.first), node->parent_side == 0});
-    }
-    std::reverse(entry.path.begin(), entry.path.end());
+    entry.path = path_to(*job.node);
     log_.push_back(std::move(entry));
 }
 

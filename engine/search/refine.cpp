@@ -131,6 +131,7 @@ std::shared_ptr<const Objective> Search::better_numbers() {
     std::unique_ptr<Objective> other = objective_->within(ceiling);
     if (!other) return nullptr;
     ceiling_ = ceiling;
+    ceilings_.push_back(ceiling);
     return other;
 }
 

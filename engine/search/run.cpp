@@ -64,8 +64,10 @@ void Search::run_once(StopCondition& stop) {
     while (workers_.size() < limits_.threads) {
         workers_.push_back(std::make_unique<Worker>(settings_, options_.depth_two_strategy, *objective_,
                                                     options_.kernel, options_.seed + workers_.size() + 1));
+        // A thread that waits for units only prepares them.
         const auto bytes = static_cast<std::int64_t>(
-            Worker::bytes(root_.subset.size(), root_.subset.features(), *objective_));
+            hands_out() ? root_.subset.size() * sizeof(std::uint32_t)
+                        : Worker::bytes(root_.subset.size(), root_.subset.features(), *objective_));
         memory_.add(bytes);
         fixed_memory_ += bytes;
     }
@@ -135,16 +137,12 @@ void Search::work(Worker& worker, StopCondition& outer, StopCondition& own, bool
                 return end_run(outer.reason() == StopReason::time_limit ? RunStatus::time_limit
                                                                         : RunStatus::interrupted);
         }
-        if (root_.complete) return end_run(RunStatus::optimal);
-        if (limits_.gap > 0 && upper_bound_ - lower_bound_ <= limits_.gap * upper_bound_)
-            return end_run(RunStatus::gap_limit);
-        if (root_.expansions >= expansion_limit_) return end_run(RunStatus::expansion_limit);
-        if (proven_ && (prices_wait() || ties_took_enough())) return end_run(RunStatus::optimal);
+        if (const auto status = over()) return end_run(*status);
         if (improve(worker, own, lock)) continue;
 
         std::optional<Selection> selection;
         const bool dual = dual_turn();
-        if (root_.expansions + in_flight_ < expansion_limit_ &&
+        if (root_.expansions + in_flight_ < expansion_limit_ && (!hands_out() || in_flight_ < desk_.seats) &&
             (root_.children.selectable() || release_interval(root_))) {
             selection = select(dual);
             if (!selection) {  // nodes were closed
@@ -162,18 +160,20 @@ void Search::work(Worker& worker, StopCondition& outer, StopCondition& own, bool
             selection.reset();
         }
         if (!selection) {
-            changed_.wait_for(lock, StopCondition::poll_interval);
+            // Most threads of a search that hands out units have nothing to do most of the time.
+            changed_.wait_for(lock, StopCondition::poll_interval * (hands_out() && !leads ? 10 : 1));
             continue;
         }
 
-        const Job job = begin(*selection);
+        Job job = begin(*selection);
         const std::uint64_t scanned = worker.depth_two.counters().scanned_samples;
         lock.unlock();
         AndNode result;
         bool done = false, out_of_memory = false;
         std::exception_ptr error;
         try {
-            done = make_branches(job, worker, result, own);
+            done = make_branches(job, worker, result, own) &&
+                   (!hands_out() || hand_out(job, result, own, leads));
         } catch (const std::bad_alloc&) {
             stop_keeping_blocks();
             result = AndNode{};
@@ -207,6 +207,17 @@ void Search::end_run(RunStatus status) {
     }
     stopping_ = true;
     changed_.notify_all();
+    desk_.wake();
+}
+
+// Why the run is over, if it is, apart from the caller's stop condition.
+std::optional<RunStatus> Search::over() const {
+    if (root_.complete) return RunStatus::optimal;
+    if (limits_.gap > 0 && upper_bound_ - lower_bound_ <= limits_.gap * upper_bound_)
+        return RunStatus::gap_limit;
+    if (root_.expansions >= expansion_limit_) return RunStatus::expansion_limit;
+    if (proven_ && (prices_wait() || ties_took_enough())) return RunStatus::optimal;
+    return std::nullopt;
 }
 
 // Near the limit the children of OR nodes are taken in the order of dfs-prio, which opens few nodes, until
@@ -243,8 +254,8 @@ bool Search::may_begin(const Selection& selection) const {
 // together.
 bool Search::improve(Worker& worker, StopCondition& own, Lock& lock) {
     if (!primal_ || primal_busy_) return false;
-    const double due =
-        primal_share(root_.budget.depth) * (elapsed() + std::min(elapsed(), 1.0)) * limits_.threads;
+    const double due = primal_share(root_.budget.depth) * (elapsed() + std::min(elapsed(), 1.0)) *
+                       (hands_out() ? 1 : limits_.threads);
     if (primal_seconds_ > 0 && primal_seconds_ + shortest_move > due) return false;
     primal_busy_ = true;
     const GreedyTree incumbent{root_.incumbent, root_.solution};

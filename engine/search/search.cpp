@@ -24,6 +24,9 @@ Search::Search(std::shared_ptr<const Dataset> data, std::shared_ptr<const Object
         if (data_->second_order(f) && prices.of(f) != prices.of(f - 1))
             throw std::invalid_argument("feature_costs: expected the same for both orders of a feature");
     root_.subset = std::move(rows);
+    root_.lower.allowed = options_.known.lower;
+    root_.upper = options_.known.cutoff;
+    first_objective_ = objective;
     set_objective(std::move(objective));
     if (const auto better = better_numbers()) set_objective(better);
     start(stop);
@@ -52,7 +55,7 @@ void Search::start(StopCondition* stop) {
     }
     if (!terminal_root()) start_greedy(stop);
     prepare(root_);
-    if (!root_.complete && !terminal_root()) enroll(root_);
+    if (!root_.complete && !terminal_root()) enroll(root_, options_.known.feature_lower);
 }
 
 // For the primal heuristics: searches on some of the rows, with this search's settings for subproblems.

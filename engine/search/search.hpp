@@ -30,6 +30,7 @@
 #include "rules/settings.hpp"
 #include "search/knowledge.hpp"
 #include "search/or_node.hpp"
+#include "search/units.hpp"
 #include "strategies/strategy.hpp"
 #include "terminal/worker.hpp"
 #include "tree/read_out.hpp"
@@ -69,7 +70,8 @@ struct SearchOptions {
     // Settings of the search that this one is a part of, so that a least decrease and the price of ties mean
     // the same in both.
     const SearchSettings* whole_search = nullptr;
-    bool refine = true;  // see Search::refine
+    KnownOfRoot known = {};  // from that search
+    bool refine = true;      // see Search::refine
 
     Prices prices() const { return Prices(penalty, feature_costs); }  // in reported units
 };
@@ -89,11 +91,7 @@ struct TracePoint {
 
 // One call of Expand, logged on request: the splits from the root to the OR node, and the new one.
 struct ExpansionRecord {
-    struct Step {
-        Split split;
-        bool left;
-    };
-    std::vector<Step> path;
+    std::vector<PathStep> path;
     Split split;
 };
 
@@ -126,6 +124,12 @@ class Search {
     // objectives within `tolerance` of each other as equal. Once the incumbent reaches the bound the search
     // is complete. If the bound is wrong, the first tree that reaches it is called optimal.
     void raise_lower_bound(double bound, double tolerance);
+
+    // Units (units.cpp): subproblems that the threads of a run leave here to be solved elsewhere.
+    UnitDesk& desk() { return desk_; }
+    // Solves a unit of a search with the same data and options; several may be solved at a time. A search
+    // that solves units is not run itself.
+    UnitReport solve_unit(const Unit& unit, const UnitTalk& talk);
 
     // These can be read at any time and from any thread, also while the search runs. Where the smallest
     // optimal tree is wanted, the two bounds may meet before the search is complete.
@@ -219,7 +223,22 @@ class Search {
     bool reaches_outside_bound();
     void close_by_outside_bound();
 
+    // units.cpp
+    bool hands_out() const { return desk_.seats > 0; }
+    bool hand_out(Job& job, AndNode& result, StopCondition& stop, bool leads);
+    Unit unit_of(const Job& job, const Branch& branch, int side) const;
+    std::vector<PathStep> path_to(const OrNode& node) const;
+    bool attached(const Job& job) const;
+    double wanted_below(const Job& job);
+    void refresh_upper(OrNode& node);
+    void take_report(const Job& job, Branch& branch, UnitReport& seen, UnitReport report);
+    void raise_split(const Job& job, const AndNode& result);
+    void adopt(const Numbers& numbers);
+    UnitReport report_on_root();
+    void lower_cutoff(double cutoff);
+
     // run.cpp
+    std::optional<RunStatus> over() const;
     void run_once(StopCondition& stop);
     void run_terminal_root(StopCondition& stop);
     void work(Worker& worker, StopCondition& outer, StopCondition& own, bool leads);
@@ -263,6 +282,7 @@ class Search {
     // backpropagate.cpp
     void back_propagate(OrNode* node);
     void update(OrNode& node, Slot slot);
+    void take_split(OrNode& node, Slot slot, const Branch& left, const Branch& right);
     void finish(OrNode& node);
     void close_and_node(OrNode& node, Slot slot);
     void bury(OrNode& parent, Slot slot, int side);
@@ -294,7 +314,9 @@ class Search {
     std::shared_ptr<const Objective> next_objective_;
     double ceiling_ = std::numeric_limits<double>::infinity();  // see better_numbers
     bool prices_too_coarse_ = false, doubt_settled_ = false;    // see next_attempt
-    mutable KeptTree real_;                                     // see real_incumbent
+    std::shared_ptr<const Objective> first_objective_;          // see Numbers
+    std::vector<double> ceilings_;
+    mutable KeptTree real_;  // see real_incumbent
     mutable Solution real_of_;
     // ties.cpp
     bool sizes_ = false;   // the objective was proven without prices, now the size is
@@ -306,6 +328,7 @@ class Search {
     std::uint64_t work_ = 0, work_of_proof_ = 0;
     std::uint64_t dual_work_ = 0;  // of it, in steps that raise the lower bound
     OutsideBound outside_;
+    UnitDesk desk_;
     ScanCounters earlier_counters_;  // of searches with other numbers
     bool failed_ = false;            // an exception left the search tree half changed
 

@@ -9,6 +9,13 @@
 
 namespace codt {
 
+namespace {
+
+// Expansions under way at a node beyond which none is guessed, for every feature.
+constexpr std::uint32_t most_guesses = 2;
+
+}  // namespace
+
 // Nothing if nodes were only closed or held: the caller asks again.
 std::optional<Search::Selection> Search::select(bool dual) {
     OrNode* node = &root_;
@@ -56,9 +63,11 @@ std::optional<Search::Selection> Search::select(bool dual) {
 }
 
 // For threads that have nothing else to do: releases the largest interval that is held because of a
-// neighbour, in the topmost node that has one.
+// neighbour, in the topmost node that has one. Where expansions take long because they are units, too many of
+// such guesses at a node would make more work than they save.
 bool Search::release_interval(OrNode& node) {
-    const Slot interval = node.children.largest_held_interval();
+    const bool enough = hands_out() && node.active >= most_guesses * node.subset.features();
+    const Slot interval = enough ? Children::none : node.children.largest_held_interval();
     if (interval != Children::none) {
         node.children.release(interval);
         return true;

@@ -35,6 +35,28 @@ class TreeArrays(TypedDict):
 
 Status = Literal["optimal", "time-limit", "expansion-limit", "gap-limit", "memory-limit", "interrupted"]
 
+class Unit(TypedDict):
+    id: int
+    ceilings: list[float]
+    attempt: tuple[bool, bool, bool]
+    path: list[tuple[int, float, bool]]
+    depth: int
+    leaves: int
+    samples: int
+    lower: float
+    cutoff: float
+    feature_lower: list[float]
+
+class UnitReport(TypedDict):
+    end: Literal["none", "complete", "returned", "memory-limit"]
+    lower: float
+    free: float
+    incumbent: float
+    tree: list[tuple[int, float]]
+    feature_lower: list[float]
+    expansions: int
+    counters: tuple[int, int, int]
+
 class SideValues(TypedDict, total=False):
     seconds: float
     value: NDArray[np.float64]
@@ -82,6 +104,10 @@ class Search:
     def run(self, poll: Callable[[], bool] | None = None, **limits: object) -> Status: ...
     def offer(self, feature: list[int], threshold: list[float], left: list[int], right: list[int]) -> None: ...
     def raise_lower_bound(self, bound: float, tolerance: float) -> None: ...
+    def set_unit_seats(self, seats: int) -> None: ...
+    def take_unit(self, seconds: float) -> Unit | None: ...
+    def report_unit(self, unit: int, report: UnitReport) -> float | None: ...
+    def solve_unit(self, unit: Unit, talk: Callable[[UnitReport], float | None]) -> UnitReport: ...
     @property
     def complete(self) -> bool: ...
     @property

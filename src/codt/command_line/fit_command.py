@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -10,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from codt.baseline.cart import cart_loss
+from codt.cluster import on_cluster
 from codt.command_line.columns import Columns, Rows
 from codt.command_line.estimator import TaskChoice, TaskFlag, chosen_task, fitting, make_estimator
 from codt.command_line.files import check_place, write_text
@@ -20,12 +22,17 @@ from codt.command_line.summary import report
 from codt.search.progress import live_line
 
 ModelOut = Annotated[Path | None, typer.Option(help="Where to keep the model, as JSON; - for standard output.")]
+Cluster = Annotated[
+    str | None,
+    typer.Option(help="Search on the Dask cluster at this address, such as tcp://10.0.0.1:8786, as well as here."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, and no report.")]
 
 EXAMPLES = (
     "codt fit data.csv --target y",
     "codt fit data.parquet --target y --depth 4 --time-limit 60 --out model.json",
     "codt fit data.xlsx --target y --drop id,name --weight count --test 0.25",
+    "codt fit data.csv --target y --depth 5 --cluster tcp://10.0.0.1:8786",
     "codt fit data.csv --target y --quiet --out - | codt predict - new.csv",
 )
 
@@ -38,6 +45,7 @@ def fit(
     reading: Reading,
     task: TaskFlag = TaskChoice.auto,
     out: ModelOut = None,
+    cluster: Cluster = None,
     quiet: Quiet = False,
     **options: Any,
 ) -> None:
@@ -55,7 +63,8 @@ def fit(
     start = perf_counter()
     with live_line(not quiet) as show, fitting():
         model = make_estimator(chosen, options, train.y, on_interrupt="keep", callback=show)
-        model.fit(train.X, train.y, train.weight)
+        with nullcontext() if cluster is None else on_cluster(cluster):
+            model.fit(train.X, train.y, train.weight)
     if not quiet:
         print_report(model, columns.target, train, test, perf_counter() - start, out)
     if out is not None:

@@ -38,6 +38,7 @@ from codt.problem.sums import sums_by_group
 from codt.search.prices import Prices
 from codt.search.proof import Status, relative_gap
 from codt.search.search import Bounds, Search
+from codt.search.units import present_crew
 from codt.table.reading import read_table
 from codt.tree.tree import LEAF, Tree
 
@@ -246,10 +247,14 @@ class MetricSearch:
 
         def watch() -> bool:
             self._update()
-            return poll is not None and poll()
+            return made_enough() or (poll is not None and poll())
 
         def left() -> float | None:
             return None if end is None else max(0.0, end - perf_counter())
+
+        def made_enough() -> bool:
+            # A crew works only on searches without a limit on expansions.
+            return shared_out and self.n_expansions - counted >= most
 
         while True:
             try:
@@ -258,13 +263,17 @@ class MetricSearch:
                 self._status = "time-limit"
                 break
             most = self._next_run if last is None else min(self._next_run, last - self.n_expansions)
-            before = search.n_expansions
+            before, counted = search.n_expansions, self.n_expansions
+            shared_out = last is None and present_crew() is not None
             try:
-                stopped_by = search.run(left(), most, watch, gap_limit=self._gap_limit(gap_limit), n_jobs=n_jobs)
+                most_here = None if shared_out else most
+                stopped_by = search.run(left(), most_here, watch, gap_limit=self._gap_limit(gap_limit), n_jobs=n_jobs)
             finally:
                 self._update(look=True)
             improved = self._metric.ratio and self.value > self._value
             cut_off = search.n_expansions - before >= most  # perhaps while it looked for a smaller tree
+            if stopped_by == "interrupted" and made_enough():
+                stopped_by = "expansion-limit"
             ended = stopped_by in ("time-limit", "interrupted") or (last is not None and self.n_expansions >= last)
             if self.complete and (self.smallest or ended or not cut_off):
                 self._status = "optimal"

@@ -13,7 +13,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _get_feature_names
 
-from codt import _core
 from codt.input_checks.arrays import Floats
 from codt.input_checks.numbers import as_float, shown
 from codt.input_checks.precision import refuse_inseparable_values
@@ -34,7 +33,9 @@ from codt.search.columns import Columns
 from codt.search.initial_tree import prune_empty_splits, with_kinds
 from codt.search.prices import Prices, effective_prices
 from codt.search.proof import Status, relative_gap
+from codt.search.recipe import Recipe
 from codt.search.translation import in_columns, in_features
+from codt.search.units import present_crew, run_with_crew
 from codt.strategy.strategy import Strategy, resolve_strategy
 from codt.table.reading import read_table
 from codt.tree.measures import node_weights
@@ -204,14 +205,14 @@ class Search:
         self._run_since: float | None = None
         start = perf_counter()
         # The core refuses unknown and missing options.
-        self._core = _core.Search(
+        self._recipe = Recipe(
             self.columns.matrix,
             self.problem.targets,
-            weights=self.problem.weights,
-            costs=self.problem.costs,
-            **{name: values[name] for name in _TO_CORE},
-            **computed,
+            self.problem.weights,
+            self.problem.costs,
+            {**{name: values[name] for name in _TO_CORE}, **computed},
         )
+        self._core = self._recipe.search()
         self._seconds = perf_counter() - start
 
     def run(
@@ -252,14 +253,18 @@ class Search:
         n_threads = count_threads(n_jobs)
         self._status = "interrupted"  # unless the call returns
         start = self._run_since = perf_counter()
+        limits = {
+            "time_limit": seconds_allowed(time_limit),
+            "max_expansions": max_expansions,
+            "gap_limit": as_float(gap_limit),
+        }
         try:
-            stopped_by = self._core.run(
-                poll,
-                time_limit=seconds_allowed(time_limit),
-                max_expansions=max_expansions,
-                gap_limit=as_float(gap_limit),
-                n_threads=n_threads,
-            )
+            crew = present_crew()
+            # Steps are counted where they are made, so a limit on them holds only here.
+            if crew is None or max_expansions is not None or not self._recipe.has_units:
+                stopped_by = self._core.run(poll, **limits, n_threads=n_threads)
+            else:
+                stopped_by = run_with_crew(self._core, self._recipe, crew, poll, limits)
             self._status = "optimal" if self.complete else stopped_by
         finally:
             self._run_since = None

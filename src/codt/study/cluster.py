@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codt.cluster.fitting import connected
 from codt.study.cells import Cell
 from codt.study.endings import CRASH
 from codt.study.process import Record, run_cell
@@ -16,9 +17,9 @@ def run_on_cluster(work: list[Cell], store: Store, address: str, report: Report)
     time (``dask worker ADDRESS --nthreads 1``). A cell whose worker is lost is run again on another one; since a cell
     has one key, it is counted once. A cell that has brought down several workers is recorded as a crash.
     """
-    from distributed import Client, as_completed  # noqa: PLC0415 (an optional library)
+    with connected(address) as client:
+        from distributed import as_completed  # noqa: PLC0415 (an optional library)
 
-    with Client(address, set_as_default=False) as client:
         asked = {client.submit(run_cell, cell.to_json(), key=f"codt-{cell.key}"): cell for cell in work}
         # The event loop of this client: the default client may be another one.
         for future in as_completed(asked, loop=client.loop):

@@ -1,0 +1,151 @@
+"""A crew that is a Dask cluster.
+
+Data go to the cluster as the result of a task, which every worker fetches once and which is made again when the worker
+that holds it is lost. A unit is a task, too: it waits at the scheduler until a worker is free, late workers take their
+share, and Dask runs it again if its worker is lost. Messages about units come as events of a topic; cutoffs go to
+the workers that have sent some, a few times a second and many in one message.
+"""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections import defaultdict
+from collections.abc import Callable
+from threading import Event, Lock, Thread
+from time import perf_counter
+from typing import Any
+from uuid import uuid4
+
+from codt import _core
+from codt.cluster import unit_tasks
+from codt.search.recipe import Recipe
+from codt.search.units import LONG, Report
+
+_log = logging.getLogger(__name__)
+
+# Seconds between messages to workers.
+PACE = 0.2
+# Threads of the engine wait for units; those beyond the present workers wait for workers that join.
+MOST_SEATS = 512
+SPARE_SEATS = 32
+
+
+class DaskCrew:
+    """Solves units on the workers of a Dask cluster.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The cluster. A worker with several threads solves as many units at a time.
+    """
+
+    long = LONG
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._lock = Lock()
+        self._ask_again, self._seats = 0.0, 0
+
+    def begin(self, recipe: Recipe, fail: Callable[[BaseException], None]) -> None:
+        """Send the data, and listen to the workers."""
+        for name in ("strategy", "depth_two_strategy"):
+            if recipe.options[name]["heuristic"]["kind"] == "native":
+                raise ValueError(f"{name}: a compiled heuristic is an address in this process; expected one in Python.")
+        self._fail = fail
+        self._run = f"codt-{uuid4().hex}"
+        self._futures: dict[int, Any] = {}
+        self._reports: dict[int, Report] = {}
+        self._news: dict[str, dict[int, float | None]] = defaultdict(dict)
+        self._over = Event()
+        with warnings.catch_warnings():
+            # The data are part of the task on purpose: see above.
+            warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+            self._recipe = self._client.submit(unit_tasks.keep, recipe, key=f"{self._run}-data", pure=False)
+        self._client.subscribe_topic(self._run, self._hear)
+        self._teller = Thread(target=self._tell_workers, name="codt-teller", daemon=True)
+        self._teller.start()
+
+    def seats(self) -> int:
+        """Return the number of threads of all workers; the cluster is asked once a second."""
+        if perf_counter() >= self._ask_again:
+            self._seats = min(MOST_SEATS, int(sum(self._client.nthreads().values())))
+            self._ask_again = perf_counter() + 1
+        return self._seats
+
+    def most_seats(self) -> int:
+        """Return twice the number of threads, and some more."""
+        return min(MOST_SEATS, 2 * self.seats() + SPARE_SEATS)
+
+    def solve(self, unit: _core.Unit, report: Report) -> None:
+        """Make a unit a task."""
+        number = unit["id"]
+        future = self._client.submit(
+            unit_tasks.solve,
+            self._recipe,
+            unit,
+            self._run,
+            key=f"{self._run}-{number}",
+            pure=False,
+            priority=-number,  # the oldest first
+        )
+        with self._lock:
+            self._reports[number] = report
+            self._futures[number] = future
+        future.add_done_callback(lambda done: self._done(number, done))
+
+    def _done(self, number: int, future: Any) -> None:
+        with self._lock:
+            report = self._reports.pop(number, None)
+            self._futures.pop(number, None)
+        if report is None or self._over.is_set() or future.status == "cancelled":
+            return
+        error = future.exception()
+        if error is None:
+            report(future.result())
+        else:
+            self._fail(worker_error(error))
+
+    def _hear(self, event: Any) -> None:
+        """Pass on a message about a unit, and note what its worker should hear."""
+        message = event[1] if isinstance(event, tuple) else event
+        with self._lock:
+            report = self._reports.get(message["unit"])
+        cutoff = None if report is None or self._over.is_set() else report(message["report"])
+        with self._lock:
+            self._news[message["worker"]][message["unit"]] = cutoff
+
+    def _tell_workers(self) -> None:
+        while not self._over.wait(PACE):
+            with self._lock:
+                news, self._news = self._news, defaultdict(dict)
+            for worker, cutoffs in news.items():
+                self._on_workers(unit_tasks.tell, self._run, cutoffs, workers=[worker])
+
+    def _on_workers(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
+        try:
+            self._client.run(function, *arguments, wait=False, on_error="ignore", **options)
+        except Exception as error:  # a worker that is lost hears nothing, and need not
+            _log.debug("a message to workers was lost: %s", error)
+
+    def end(self) -> None:
+        """Cancel what is under way."""
+        self._over.set()
+        self._teller.join()
+        self._client.unsubscribe_topic(self._run)
+        with self._lock:
+            futures = [*self._futures.values(), self._recipe]
+            self._futures.clear()
+            self._reports.clear()
+        self._client.cancel(futures)
+        self._on_workers(unit_tasks.end_run, self._run)
+        del self._recipe
+
+
+def worker_error(error: BaseException) -> RuntimeError:
+    """Return the error that says that a worker has failed."""
+    text = RuntimeError(
+        f"a worker of the cluster could not solve its part of the search: {type(error).__name__}: {error}"
+    )
+    text.__cause__ = error
+    return text

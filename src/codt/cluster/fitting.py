@@ -1,0 +1,102 @@
+"""Fitting on a Dask cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from numpy.typing import ArrayLike
+
+from codt.cluster.dask_crew import DaskCrew
+from codt.input_checks.numbers import shown
+from codt.search.units import solved_by
+
+Model = TypeVar("Model")
+
+
+def fit(model: Model, X: ArrayLike, y: ArrayLike, *, client: Any = None, **fit_params: Any) -> Model:
+    """Fit a model on a Dask cluster: with the same loss and the same proof as ``model.fit(X, y)``.
+
+    Searches of depth 4 and more are shared out; the subproblems of others take milliseconds, and they are
+    searched here.
+
+    Parameters
+    ----------
+    model : OptimalTreeClassifier, OptimalTreeRegressor, OptimalPolicyTree or OptimalSurvivalTree
+        The model. Its limits, callbacks and Ctrl-C work as in ``fit``; ``memory_limit`` holds for this process and for
+        every unit on its own. ``n_jobs`` counts only for what is searched here.
+    X, y : array-like
+        As in ``fit``.
+    client : distributed.Client or str, optional
+        The cluster, or its address; by default the client that was made last.
+    **fit_params
+        Other parameters of ``fit``.
+
+    Returns
+    -------
+    model
+        The model, fitted.
+
+    Examples
+    --------
+    >>> from distributed import Client
+    >>> from sklearn.datasets import load_iris
+    >>> from codt import OptimalTreeClassifier
+    >>> from codt.cluster import fit
+    >>> X, y = load_iris(return_X_y=True)
+    >>> with Client(n_workers=1, threads_per_worker=1, dashboard_address=None) as client:
+    ...     model = fit(OptimalTreeClassifier(max_depth=4), X, y, client=client)
+    >>> model.loss_, model.status_
+    (0, 'optimal')
+    """
+    if not hasattr(model, "fit"):
+        raise TypeError(f"model={shown(model)}: expected an estimator of codt.")
+    with on_cluster(client):
+        model.fit(X, y, **fit_params)
+    return model
+
+
+@contextmanager
+def on_cluster(client: Any = None) -> Iterator[None]:
+    """Let a Dask cluster take part in all searches that are run in this block, by this thread.
+
+    Parameters
+    ----------
+    client : distributed.Client or str, optional
+        As in :func:`fit`.
+    """
+    with connected(client) as cluster:
+        if not cluster.nthreads():
+            raise ValueError(f"client={shown(client)}: the cluster has no workers; expected at least one.")
+        with solved_by(DaskCrew(cluster)):
+            yield
+
+
+@contextmanager
+def connected(client: Any = None) -> Iterator[Any]:
+    """Yield a client: the one that is given, or one for an address, which is closed afterwards."""
+    try:
+        import distributed  # noqa: PLC0415 (an optional library)
+    except ImportError as error:
+        raise ImportError("a cluster needs Dask; install it with: pip install 'codt[cluster]'") from error
+    if isinstance(client, str):
+        try:
+            own = distributed.Client(client, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise ValueError(f"client={shown(client)}: no Dask scheduler answers there ({error}).") from error
+        with own:
+            yield own
+        return
+    if client is None:
+        try:
+            client = distributed.get_client()
+        except ValueError as error:
+            raise ValueError(
+                "client=None: there is no Dask client; expected one, or the address of a scheduler."
+            ) from error
+    if not isinstance(client, distributed.Client):
+        raise TypeError(f"client={shown(client)}: expected a distributed.Client or the address of a scheduler.")
+    if client.asynchronous:
+        raise ValueError("client: expected one that is not asynchronous.")
+    yield client

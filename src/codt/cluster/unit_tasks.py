@@ -1,0 +1,86 @@
+"""What runs on a worker of a Dask cluster: units, and messages about them."""
+
+from __future__ import annotations
+
+from threading import Lock
+from time import perf_counter
+from typing import Any
+
+from codt import _core
+from codt.search.recipe import Recipe
+
+# Seconds between messages about a unit.
+PACE = 0.3
+
+# Of this process: searches that solve units, by the name of the run; the latest last.
+_searches: dict[str, _core.Search] = {}
+# What was told about units: their cutoffs, or None for those that are to end; and the runs that are over.
+_told: dict[tuple[str, int], float | None] = {}
+_over: dict[str, None] = {}
+_lock = Lock()
+_KEPT_SEARCHES = 2
+_KEPT_NAMES = 1000
+
+
+def keep(recipe: Recipe) -> Recipe:
+    """Return the recipe: a task, so that it can be made again when the worker that holds it is lost."""
+    return recipe
+
+
+def solve(recipe: Recipe, unit: _core.Unit, run: str) -> _core.UnitReport:
+    """Solve a unit; meanwhile tell the run about it, and listen."""
+    from distributed import get_worker  # noqa: PLC0415 (an optional library)
+
+    search = _search(recipe, run)
+    worker = get_worker()
+    key = (run, unit["id"])
+    next_message = perf_counter() + PACE
+    told: _core.UnitReport | None = None
+
+    def talk(report: _core.UnitReport) -> float | None:
+        nonlocal next_message, told
+        # A better tree is reported once by the engine, so it is kept until it is sent.
+        report["tree"] = report["tree"] or (told["tree"] if told else [])
+        told = report
+        if perf_counter() >= next_message:
+            next_message = perf_counter() + PACE
+            worker.log_event(run, {"unit": unit["id"], "worker": worker.address, "report": report})
+            told = None
+        return None if run in _over else _told.get(key, unit["cutoff"])
+
+    try:
+        return search.solve_unit(unit, talk)
+    finally:
+        _told.pop(key, None)
+
+
+def _search(recipe: Recipe, run: str) -> _core.Search:
+    """Return the search that solves the units of a run: made once in each process."""
+    with _lock:
+        if run not in _searches:
+            _searches[run] = recipe.search()
+            while len(_searches) > _KEPT_SEARCHES:
+                del _searches[next(iter(_searches))]
+        return _searches[run]
+
+
+# Coroutines, because Dask does not wait for these to end.
+async def tell(run: str, news: dict[int, float | None]) -> None:
+    """Hear of the cutoffs of units."""
+    _told.update({(run, unit): cutoff for unit, cutoff in news.items()})
+
+
+async def end_run(run: str) -> None:
+    """Hear that a run is over: its units are to end, and what was kept for it is not needed any more."""
+    _over[run] = None
+    while len(_over) > _KEPT_NAMES:
+        del _over[next(iter(_over))]
+    with _lock:
+        _searches.pop(run, None)
+    for key in [key for key in _told if key[0] == run]:
+        del _told[key]
+
+
+def state(_: Any = None) -> dict[str, int]:
+    """Return how much this process keeps."""
+    return {"searches": len(_searches), "told": len(_told)}
