@@ -82,6 +82,8 @@ def connected(client: Any = None) -> Iterator[Any]:
         raise ImportError("a cluster needs Dask; install it with: pip install 'codt[cluster]'") from error
     if isinstance(client, str):
         try:
+            # A client for an address without a port would hang when it is collected.
+            distributed.comm.get_address_host_port(client)
             own = distributed.Client(client, set_as_default=False)
         except (OSError, ValueError) as error:
             raise ValueError(f"client={shown(client)}: no Dask scheduler answers there ({error}).") from error
