@@ -1,9 +1,10 @@
-"""A browser, figures that are closed, and Hypothesis profiles: no deadlines, the same examples every time in CI."""
+"""A browser, figures that are closed, Ctrl-C, and Hypothesis profiles: no deadlines, the same examples in CI."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -37,3 +38,11 @@ def closed_figures() -> Iterator[None]:
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Heed Ctrl-C, which processes that run tests in the background ignore."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

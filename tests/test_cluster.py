@@ -129,6 +129,7 @@ def test_limits_and_callbacks_end_a_search(client: Any, options: dict[str, Any],
     assert not any(client.processing().values())
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_a_search(client: Any) -> None:
     X, y = noise()
     thread = Thread(target=lambda: (sleep(2), os.kill(os.getpid(), signal.SIGINT)))

@@ -6,20 +6,12 @@ import os
 import signal
 import threading
 import time
-from typing import Any
 
 import numpy as np
 import pytest
 
 from codt import OptimalTreeClassifier, Search, verify
 from tests.support.anytime import check_fit, noise
-
-
-@pytest.fixture
-def interruptible() -> Any:
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 def interrupt_after(seconds: float) -> threading.Timer:
