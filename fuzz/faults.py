@@ -83,8 +83,8 @@ FAULTS = (
     Fault(
         "a cutoff that is not passed on",
         "engine/search/select.cpp",
-        "below->upper = relaxed - settings_.prices.of(child.feature) - and_node.sides[1 - side].lower.allowed;",
-        "below->upper = relaxed - settings_.prices.of(child.feature) - and_node.sides[1 - side].incumbent;",
+        "below->upper = relaxed - settings_.prices.of(child.feature) - and_node.sides[1 - *side].lower.allowed;",
+        "below->upper = relaxed - settings_.prices.of(child.feature) - and_node.sides[1 - *side].incumbent;",
     ),
     Fault(
         "a lane that is not padded",
@@ -125,8 +125,8 @@ FAULTS = (
     Fault(
         "a least decrease that is forgotten",
         "engine/search/backpropagate.cpp",
-        "    if (objective < node.incumbent && settings_.allows(node.leaf_loss, objective)) {\n",
-        "    if (objective < node.incumbent) {\n",
+        "    if (objective >= node.incumbent || !settings_.allows(node.leaf_loss, objective)) return;\n",
+        "    if (objective >= node.incumbent) return;\n",
     ),
     Fault(
         "a running total that is not kept",

@@ -78,7 +78,7 @@ TASKS: dict[str, Callable[[Rng, Any, Any], Task]] = {
 def test_the_smallest_optimal_tree_of_all(name: str) -> None:
     rng = np.random.default_rng([171, list(TASKS).index(name)])
     smaller = 0
-    for _ in range(scaled(60)):
+    for _ in range(scaled(80)):
         n = int(rng.integers(7, 13))
         X = rng.integers(0, int(rng.integers(2, 6)), (n, int(rng.integers(1, 4)))).astype(np.float64)
         # Often a function of the features, so that many trees lose nothing.

@@ -87,7 +87,7 @@ def test_each_bound_alone(objective: str, limits: tuple[str, ...]) -> None:
 def test_bounds_hold_at_every_step(objective: str, limits: tuple[str, ...]) -> None:
     rng = np.random.default_rng([53, ALL.index((objective, limits))])
     steps = 0
-    for _ in range(scaled(20)):
+    for _ in range(scaled(30)):
         instance = random_weighted(rng, objective, max_depth=3, max_rows=12, limits=limits)
         optimum = optimal_objective(instance)
         slack = instance.slack
@@ -104,7 +104,7 @@ def test_bounds_hold_at_every_step(objective: str, limits: tuple[str, ...]) -> N
             assert abs(Fraction(upper) - tree_objective(search.tree(), instance)) <= slack + Fraction(search.tolerance)
             before = (lower, upper)
             steps += 1
-    assert steps > 0 or scaled(20) < 20  # under limits many a small problem is solved before the first step
+    assert steps > 0 or scaled(30) < 30  # under limits many a small problem is solved before the first step
 
 
 @pytest.mark.parametrize(("objective", "limits"), ALL)
@@ -119,7 +119,9 @@ def test_memory_and_gap_limits(objective: str, limits: tuple[str, ...]) -> None:
         status = search.run(time_limit=None, max_expansions=None, poll=None, gap_limit=0.2)
         assert status in ("optimal", "gap-limit", "memory-limit")
         assert search.lower_bound - slack <= optimum <= search.upper_bound + slack
-        assert abs(Fraction(search.upper_bound) - tree_objective(search.tree(), instance)) <= slack
+        # Until better numbers are found, the upper bound leaves room for rounding.
+        room = slack + Fraction(search.tolerance)
+        assert abs(Fraction(search.upper_bound) - tree_objective(search.tree(), instance)) <= room
         if status == "gap-limit":
             assert search.lower_bound >= 0.8 * search.upper_bound - float(slack)
 
