@@ -51,8 +51,8 @@ def test_what_stands_out_is_confirmed_and_noise_is_undecided() -> None:
     assert (clear.outcome, clear.confidence) == (CONFIRMED, 1.0)
     against = FIRST.judge([study_of(runs(noise=0.05, lead=0.7))])[0]
     assert (against.outcome, against.confidence) == (NOT_CONFIRMED, 1.0)
-    outcomes = [FIRST.judge([study_of(runs(noise=1.0, lead=1.0, seed=seed))])[0] for seed in range(10)]
-    assert sum(verdict.outcome == UNDECIDED for verdict in outcomes) >= 5
+    outcomes = [FIRST.judge([study_of(runs(noise=1.0, lead=1.0, seed=seed))])[0] for seed in range(6)]
+    assert sum(verdict.outcome == UNDECIDED for verdict in outcomes) >= 3
     assert all((verdict.outcome == UNDECIDED) == (verdict.confidence < 0.95) for verdict in outcomes)
 
 

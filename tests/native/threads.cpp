@@ -45,6 +45,7 @@ std::unique_ptr<Search> make_search(const Problem& problem, const std::string& s
     options.depth_two_strategy = strategy_named("dfs-blossom");
     options.terminal = terminal;
     options.primal = true;
+    options.dual_share = ties == Ties::any ? 0 : 0.5;
     options.kernel.path = best_kernel_path();
     return std::make_unique<Search>(problem.data, problem.objective, options);
 }
