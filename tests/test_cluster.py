@@ -20,7 +20,7 @@ from tests.support.anytime import check_fit, noise
 
 pytestmark = pytest.mark.filterwarnings("default")
 
-OPTIONS = {"threads_per_worker": 1, "dashboard_address": None, "processes": True}
+OPTIONS = {"threads_per_worker": 1, "dashboard_address": ":0", "processes": True}
 
 
 @pytest.fixture(scope="module")

@@ -340,7 +340,7 @@ def test_a_cluster_loses_a_worker_and_nothing_else(data: Path, tmp_path: Path) -
     description = study(data, methods=["cart", "codt"])
     store = open_store(description, tmp_path / "results")
     seen: list[str] = []
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "local_directory": str(tmp_path)}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "local_directory": str(tmp_path)}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         pids = list(client.run(os.getpid).values())
 

@@ -45,7 +45,7 @@ def fit(model: Model, X: ArrayLike, y: ArrayLike, *, client: Any = None, **fit_p
     >>> from codt import OptimalTreeClassifier
     >>> from codt.cluster import fit
     >>> X, y = load_iris(return_X_y=True)
-    >>> with Client(n_workers=1, threads_per_worker=1, dashboard_address=None) as client:
+    >>> with Client(n_workers=1, threads_per_worker=1, dashboard_address=":0") as client:
     ...     model = fit(OptimalTreeClassifier(max_depth=4), X, y, client=client)
     >>> model.loss_, model.status_
     (0, 'optimal')
