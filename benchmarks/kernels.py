@@ -34,6 +34,7 @@ NO_BOUNDS = {
     "neighborhood_pruning": False,
     "interval_shrinking": False,
     "sub_interval_pruning": False,
+    "cross_feature_pruning": False,
 }
 
 

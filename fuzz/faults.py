@@ -296,4 +296,16 @@ FAULTS = (
         "if (block.several && is_doubtful(",
         "if (block.several && begin > 0 && is_doubtful(",
     ),
+    Fault(
+        "cross features: samples that change side for free",
+        "engine/bounds/cross_features.cpp",
+        "return larger(right - right_left, left - left_left);",
+        "return larger(right, left - left_left);",
+    ),
+    Fault(
+        "cross features: the wrong side's cost",
+        "engine/bounds/cross_features.cpp",
+        "right - (right_cost - right_left)",
+        "right - (left_cost - right_left)",
+    ),
 )

@@ -127,6 +127,7 @@ def test_labels_that_do_not_fit_are_refused() -> None:
         ("neighborhood_pruning", None),
         ("interval_shrinking", "on"),
         ("sub_interval_pruning", 0.5),
+        ("cross_feature_pruning", "on"),
         ("time_limit", -1),
         ("time_limit", math.nan),
         ("time_limit", "soon"),

@@ -105,6 +105,7 @@ def test_the_python_search_exposes_the_same_order() -> None:
             neighborhood_pruning=False,
             interval_shrinking=False,
             sub_interval_pruning=False,
+            cross_feature_pruning=False,
             log_expansions=True,
         )
         for progress in Rendering(instance, PAPER_STRATEGIES["bfs-small-lb"]).search():

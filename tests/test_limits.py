@@ -85,7 +85,7 @@ def test_near_the_memory_limit_best_first_search_falls_back_to_depth_first_and_r
             assert search.memory <= start + room
         assert search.stats["fallbacks"] >= 1
         returned += search.stats["fallbacks"] > 1 and search.stats["returns"] > 1
-    assert returned >= 4  # of seven
+    assert returned >= 3  # of seven
 
 
 @pytest.mark.parametrize("strategy", ["bfs-large", "dfs-prio"])

@@ -207,7 +207,7 @@ def test_signatures_have_the_options_of_the_table_with_their_defaults_and_types(
 def test_parameters_are_in_the_order_of_use(cls: Any) -> None:
     order = names(TABLES[cls])
     assert order[:2] == ["max_depth", "complexity_cost"]
-    assert order[-4:] == ["clustering_bound", "neighborhood_pruning", "interval_shrinking", "sub_interval_pruning"]
+    assert order[-4:] == ["neighborhood_pruning", "interval_shrinking", "sub_interval_pruning", "cross_feature_pruning"]
     assert [name for name in parameters(cls.__init__) if name not in OWN[cls]] == order
     shown = documented(cls)
     assert [name for name in shown if name not in OWN[cls]] == order

@@ -34,6 +34,7 @@ def order(strategy: str | Strategy, seed: int = 20, task: Task = "classification
             "neighborhood_pruning",
             "interval_shrinking",
             "sub_interval_pruning",
+            "cross_feature_pruning",
         ),
         False,
     )
@@ -150,6 +151,7 @@ def test_a_python_heuristic_sees_the_state_of_a_node() -> None:
         neighborhood_pruning=False,
         interval_shrinking=False,
         sub_interval_pruning=False,
+        cross_feature_pruning=False,
     )
     search.run()
     penalty = search.penalty

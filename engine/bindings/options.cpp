@@ -66,6 +66,7 @@ const Table<SearchRequest>& search_options() {
         on_off("neighborhood_pruning", CODT_FIELD(search.bounds.neighborhood)),
         on_off("interval_shrinking", CODT_FIELD(search.bounds.interval_shrinking)),
         on_off("sub_interval_pruning", CODT_FIELD(search.bounds.sub_interval)),
+        on_off("cross_feature_pruning", CODT_FIELD(search.bounds.cross_feature)),
         on_off("merge_rows", CODT_FIELD(merge_rows)),
         text("kernel", CODT_FIELD(kernel)),
 

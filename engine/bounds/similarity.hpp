@@ -22,6 +22,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "common/check.hpp"
@@ -67,6 +68,16 @@ class WorstCost {
         return {tables_[f].empty() ? nullptr : tables_[f].data(), subset_->group_end(f).data()};
     }
 
+    // The worst cost of each sample, by its id; empty where every sample costs one.
+    struct OfSamples {
+        std::span<const double> costs;
+        bool whole = true;  // and not too many for 32 bits
+    };
+    OfSamples of_samples() {
+        if (!any_ready_) fill_samples();
+        return {of_sample_, whole_};
+    }
+
     double between(std::uint32_t f, std::uint32_t i, std::uint32_t j) {
         CODT_CHECK(i <= j);
         const Sums w = sums(f);
@@ -81,12 +92,21 @@ class WorstCost {
     }
 
  private:
-    void fill(std::uint32_t f) {
-        if (!any_ready_) {
-            objective_->worst_costs(*subset_, of_sample_);
-            round_up(of_sample_);
-        }
+    void fill_samples() {
+        objective_->worst_costs(*subset_, of_sample_);
+        round_up(of_sample_);
         any_ready_ = true;
+        double sum = 0;
+        whole_ = true;
+        for (const double cost : of_sample_) {
+            sum += cost;
+            whole_ = whole_ && cost == std::floor(cost);
+        }
+        whole_ = whole_ && sum < std::numeric_limits<std::int32_t>::max() / 4;
+    }
+
+    void fill(std::uint32_t f) {
+        if (!any_ready_) fill_samples();
         ready_[f] = 1;
         tables_[f].clear();
         if (of_sample_.empty()) return;
@@ -118,7 +138,7 @@ class WorstCost {
     std::vector<double> of_sample_;  // filled with the first table
     std::vector<std::vector<double>> tables_;
     std::vector<std::uint8_t> ready_;  // by feature
-    bool any_ready_ = false;
+    bool any_ready_ = false, whole_ = true;
 };
 
 // An evaluated threshold: lower bounds on its two subproblems.

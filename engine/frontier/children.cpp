@@ -25,6 +25,8 @@ void Children::reset(const SearchSettings& settings, const Strategy& strategy, c
     closed_ = Bound::both(infinity);
     closed_at_feature_.assign(subset.features(), infinity);
     worst_.reset(objective, subset);
+    crosses_features_ = settings.bounds.cross_feature && budget.depth > 2 && !budget.limited();
+    cross_features_.reset(subset.features());
     children_.clear();
     unused_.clear();
     by_priority_.clear();
@@ -56,15 +58,6 @@ double Children::min_heuristic() const {
     double least = infinity;
     for (const Slot slot : by_priority_.slots()) least = std::min(least, (*this)[slot].heuristic);
     return least;
-}
-
-std::uint32_t Children::select_threshold(Slot slot) const {
-    const Child& child = (*this)[slot];
-    if (strategy_->threshold == ThresholdChoice::midpoint)
-        return child.first + (child.last - child.first) / 2;
-    const auto& discrepancy = order_->discrepancy[child.feature];
-    const auto begin = discrepancy.begin();
-    return static_cast<std::uint32_t>(std::min_element(begin + child.first, begin + child.last + 1) - begin);
 }
 
 Children::Slot Children::expand(Slot interval, std::uint32_t t, std::int32_t and_node) {
@@ -167,7 +160,8 @@ void Children::order_by(const std::vector<Criterion>* priority) {
 }
 
 std::size_t Children::bytes() const {
-    return children_.capacity() * sizeof(Child) + worst_.bytes() + by_priority_.bytes() + by_lower_.bytes() +
+    return children_.capacity() * sizeof(Child) + worst_.bytes() + cross_features_.bytes() +
+           by_priority_.bytes() + by_lower_.bytes() +
            (unused_.capacity() + first_of_track_.capacity()) * sizeof(Slot) +
            closed_at_feature_.capacity() * sizeof(double) + possible_.capacity() * sizeof(possible_[0]) +
            outermost_.capacity() * sizeof(Outermost);

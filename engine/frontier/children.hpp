@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "bounds/cross_features.hpp"
 #include "bounds/feature_bounds.hpp"
 #include "bounds/similarity.hpp"
 #include "common/random.hpp"
@@ -87,8 +88,9 @@ class Children {
 
     const Child& operator[](Slot slot) const { return children_[static_cast<std::size_t>(slot)]; }
 
-    // The threshold the strategy splits this interval at (SelectThreshold).
-    std::uint32_t select_threshold(Slot slot) const;
+    // The threshold the strategy splits this interval at (SelectThreshold), or the nearest one that is not
+    // ruled out.
+    std::uint32_t select_threshold(Slot slot, double cutoff);
 
     // Expand: replaces the interval by an AND node at threshold t and what is left on both sides of it.
     Slot expand(Slot interval, std::uint32_t t, std::int32_t and_node);
@@ -135,6 +137,13 @@ class Children {
     // anything changed; the interval may be gone.
     bool refresh(Slot slot, double cutoff);
 
+    // What an evaluated split implies for splits at other features (see CrossFeatures), if that is used: the
+    // thresholds that are open, for which bounds can then be computed, and the use of these bounds.
+    bool crosses_features() const { return crosses_features_ && !cross_features_.hopeless(); }
+    void prepare(std::uint32_t feature, std::uint32_t threshold, ImpliedBounds& implied);
+    WorstCost::OfSamples worst_costs() { return worst_.of_samples(); }
+    void raise(const ImpliedBounds& implied) { cross_features_.raise(*subset_, implied); }
+
     // How far above the cutoff an AND node's bound must get to prune the open intervals next to it (the
     // paper's "When to prune").
     double reach(Slot slot);
@@ -178,10 +187,15 @@ class Children {
     // left.
     bool survives(OpenInterval& interval, double& lower, double cutoff, bool shrink);
     bool tighten(Slot interval, double cutoff, bool shrink);
+    bool survives_cross_features(OpenInterval& interval, double& lower, double cutoff);
+    // Replaces an interval by what is left of it, if anything; whether it has changed.
+    bool replace(Slot slot, const OpenInterval& interval, double lower, bool left);
     void set_heuristic(Child& child);
     bool before_by_priority(Slot a, Slot b) const;
     void note_evaluated(std::uint32_t track, const EvaluatedSplit& split);
     double forbidden_lower();
+    // A bound on the splits at one threshold of an interval, by its neighbours and by other features.
+    auto bound_at(const OpenInterval& interval);
 
     auto by_priority() const {
         return [this](Slot a, Slot b) { return before_by_priority(a, b); };
@@ -218,6 +232,8 @@ class Children {
     std::vector<LeafLimits::Thresholds> possible_;
     std::vector<Outermost> outermost_;
     WorstCost worst_;
+    bool crosses_features_ = false;
+    CrossFeatures cross_features_;
     std::vector<Child> children_;
     std::vector<Slot> unused_;
     std::vector<Slot> first_of_track_;

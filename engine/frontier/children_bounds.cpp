@@ -111,8 +111,76 @@ void Children::raise(Slot slot, const Bound& left, const Bound& right, double he
 }
 
 bool Children::refresh(Slot slot, double cutoff) {
-    if (!settings_->bounds.similarity()) return false;
-    return tighten(slot, cutoff, settings_->bounds.interval_shrinking);
+    if (settings_->bounds.similarity() && tighten(slot, cutoff, settings_->bounds.interval_shrinking))
+        return true;
+    if (!cross_features_.any((*this)[slot].feature)) return false;
+    OpenInterval interval = open_interval(slot);
+    double lower = (*this)[slot].lower.allowed;
+    const bool left = survives_cross_features(interval, lower, cutoff);
+    return replace(slot, interval, lower, left);
+}
+
+void Children::prepare(std::uint32_t feature, std::uint32_t threshold, ImpliedBounds& implied) {
+    implied.feature = feature;
+    implied.threshold = threshold;
+    implied.ranges.clear();
+    for (std::uint32_t f = 0; f < first_of_track_.size(); ++f) {
+        if (f == feature) continue;
+        ThresholdRange range{f, 1, 0, {}, price(f)};
+        for (Slot slot = first_of_track_[f]; slot != none; slot = (*this)[slot].next) {
+            if (!is_interval(slot)) continue;
+            if (range.first > range.last) range.first = (*this)[slot].first;
+            range.last = (*this)[slot].last;
+        }
+        if (range.first > range.last) continue;
+        range.worst = worst_.sums(f);
+        implied.ranges.push_back(range);
+    }
+}
+
+auto Children::bound_at(const OpenInterval& interval) {
+    return [this, &interval, lambda = price(interval.feature)](std::uint32_t t) {
+        double left = 0, right = 0;
+        inherited_bounds(interval, t, settings_->bounds, worst_, left, right);
+        return lambda + std::max(left, cross_features_.left(interval.feature, t)) +
+               std::max(right, cross_features_.right(interval.feature, t));
+    };
+}
+
+std::uint32_t Children::select_threshold(Slot slot, double cutoff) {
+    const Child& child = (*this)[slot];
+    std::uint32_t chosen = child.first + (child.last - child.first) / 2;
+    if (strategy_->threshold != ThresholdChoice::midpoint) {
+        const auto begin = order_->discrepancy[child.feature].begin();
+        chosen =
+            static_cast<std::uint32_t>(std::min_element(begin + child.first, begin + child.last + 1) - begin);
+    }
+    if (!cross_features_.any(child.feature)) return chosen;
+    const OpenInterval interval = open_interval(slot);
+    const auto bound = bound_at(interval);
+    const double target = cutoff - settings_->tolerance;
+    for (std::uint32_t away = 0; away <= child.last - child.first; ++away) {
+        if (chosen + away <= child.last && bound(chosen + away) < target) return chosen + away;
+        if (chosen >= child.first + away && bound(chosen - away) < target) return chosen - away;
+    }
+    return chosen;
+}
+
+bool Children::survives_cross_features(OpenInterval& interval, double& lower, double cutoff) {
+    const double target = cutoff - settings_->tolerance;
+    const auto bound = bound_at(interval);
+    const std::uint32_t first = interval.first, last = interval.last;
+    double least = infinity;
+    std::uint32_t from = first, to = last + 1;  // open
+    while (from < to && bound(from) >= target) ++from;
+    while (from < to && bound(to - 1) >= target) --to;
+    if (from > first || to <= last) note_closed(interval.feature, Bound::both(target));
+    if (from == to) return false;
+    for (std::uint32_t t = from; t < to; ++t) least = std::min(least, bound(t));
+    interval.first = from;
+    interval.last = to - 1;
+    lower = std::max(lower, least);
+    return true;
 }
 
 double Children::reach(Slot slot) {
@@ -135,6 +203,10 @@ double Children::reach(Slot interval, std::uint32_t t) {
 
 void Children::inherited(Slot interval, std::uint32_t t, double& left, double& right) {
     inherited_bounds(open_interval(interval), t, settings_->bounds, worst_, left, right);
+    const std::uint32_t feature = (*this)[interval].feature;
+    if (!cross_features_.any(feature)) return;
+    left = std::max(left, cross_features_.left(feature, t));
+    right = std::max(right, cross_features_.right(feature, t));
 }
 
 void Children::upper_bounds(std::uint32_t track, const std::vector<std::uint32_t>& thresholds, double excess,
@@ -185,7 +257,12 @@ bool Children::survives(OpenInterval& interval, double& lower, double cutoff, bo
 bool Children::tighten(Slot slot, double cutoff, bool shrink) {
     OpenInterval interval = open_interval(slot);
     double lower = (*this)[slot].lower.allowed;
-    if (!survives(interval, lower, cutoff, shrink)) {
+    const bool left = survives(interval, lower, cutoff, shrink);
+    return replace(slot, interval, lower, left);
+}
+
+bool Children::replace(Slot slot, const OpenInterval& interval, double lower, bool left) {
+    if (!left) {
         remove(slot);
         unlink(slot);
         return true;

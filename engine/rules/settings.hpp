@@ -22,6 +22,7 @@ struct BoundSwitches {
     bool neighborhood = true;
     bool interval_shrinking = true;
     bool sub_interval = true;
+    bool cross_feature = true;
 
     bool similarity() const { return neighborhood || interval_shrinking || sub_interval; }
 };

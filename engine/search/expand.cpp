@@ -13,7 +13,7 @@
 
 namespace codt {
 
-Search::Job Search::begin(const Selection& selection) {
+Search::Job Search::begin(const Selection& selection, Worker& worker) {
     OrNode& node = *selection.node;
     Job job;
     job.node = &node;
@@ -24,6 +24,7 @@ Search::Job Search::begin(const Selection& selection) {
     node.children.inherited(selection.interval, selection.threshold, job.lower[0], job.lower[1]);
     job.relaxed = node.cutoff() + node.children.reach(selection.interval, selection.threshold) -
                   settings_.prices.of(job.feature);
+    job.cutoff = node.cutoff();
     job.incumbent = node.incumbent;
     if (shares_feature_bounds(node))
         for (int side = 0; side < 2; ++side)
@@ -31,6 +32,11 @@ Search::Job Search::begin(const Selection& selection) {
                 node.children.inherited(node.feature_bounds, selection.interval, selection.threshold, side);
     const std::int32_t index = node.add_and_node({});
     job.slot = node.children.expand(selection.interval, selection.threshold, index);
+    worker.implied.ranges.clear();
+    if (solves_sides(node) && crosses_features(node)) {
+        node.children.prepare(job.feature, job.threshold, worker.implied);
+        job.worst_costs = node.children.worst_costs();
+    }
     node.children.hold(job.slot);
     if (limits_.threads > 1) node.children.hold_neighbours(job.slot);
     for (OrNode* above = &node; above; above = above->parent) ++above->active;
@@ -52,7 +58,7 @@ bool Search::end(const Job& job) {
     return false;
 }
 
-void Search::commit(const Job& job, AndNode result) {
+void Search::commit(const Job& job, AndNode result, Worker& worker) {
     if (!end(job)) return;
     OrNode& node = *job.node;
     if (options_.log_expansions) record(job);
@@ -72,6 +78,7 @@ void Search::commit(const Job& job, AndNode result) {
     node.children.release(job.slot);
     node.children.release_neighbours(job.slot);
     update(node, job.slot);
+    node.children.raise(worker.implied);
     node.memory.set(&memory_, node.bytes());
     back_propagate(&node);
 }
@@ -94,12 +101,40 @@ bool Search::shares_feature_bounds(const OrNode& node) const {
            settings_.bounds.neighborhood;
 }
 
-// Unless memory is short: nodes need it more.
-void Search::keep_feature_bounds(OrNode& node, Slot slot, int side, FeatureBounds::Lower lower) {
+// Whether there is memory for bounds that are kept. Nodes need it more.
+bool Search::may_keep(std::size_t bytes) const {
     const std::int64_t limit = options_.memory_limit;
-    if (limit != no_memory_limit && memory_.used() - fixed_memory_ > (limit - fixed_memory_) / 8) return;
+    return limit == no_memory_limit ||
+           memory_.used() - fixed_memory_ + static_cast<std::int64_t>(bytes) <= (limit - fixed_memory_) / 8;
+}
+
+void Search::keep_feature_bounds(OrNode& node, Slot slot, int side, FeatureBounds::Lower lower) {
+    if (!may_keep(lower.size() * sizeof(double))) return;
     const Child& child = node.children[slot];
     node.feature_bounds.add(child.feature, child.first, side, std::move(lower));
+}
+
+// Whether splits of a node bound its splits at other features (see CrossFeatures). There are bounds on both
+// sides of every threshold, in the node and in a workspace.
+bool Search::crosses_features(const OrNode& node) const {
+    return node.children.crosses_features() &&
+           may_keep(std::size_t{node.subset.size()} * node.subset.features() * 4 * sizeof(float));
+}
+
+// Whether the sides of a node's splits are all solved on the spot.
+bool Search::solves_sides(const OrNode& node) const {
+    return node.budget.depth - 1 <= terminal_depth(options_.terminal);
+}
+
+// What a split whose sides are solved implies for splits at other features.
+void Search::imply_bounds(const Job& job, const AndNode& result, Worker& worker) const {
+    if (worker.implied.ranges.empty()) return;
+    const Branch& left = result.sides[0];
+    const Branch& right = result.sides[1];
+    const double cutoff =
+        std::min(job.cutoff, settings_.prices.of(job.feature) + left.incumbent + right.incumbent);
+    worker.implied.compute(job.node->subset, job.worst_costs, left.lower.free, right.lower.free,
+                           cutoff - settings_.tolerance);
 }
 
 bool Search::make_branches(const Job& job, Worker& worker, AndNode& result, StopCondition& stop) const {
@@ -153,6 +188,7 @@ bool Search::make_branches(const Job& job, Worker& worker, AndNode& result, Stop
         if (!worker.depth_two.confirm(worker.side_data[side], node.order, found[side], stop)) return false;
         take(side);
     }
+    imply_bounds(job, result, worker);
     return true;
 }
 

@@ -165,7 +165,7 @@ void Search::work(Worker& worker, StopCondition& outer, StopCondition& own, bool
             continue;
         }
 
-        Job job = begin(*selection);
+        Job job = begin(*selection, worker);
         const std::uint64_t scanned = worker.depth_two.counters().scanned_samples;
         lock.unlock();
         AndNode result;
@@ -190,7 +190,7 @@ void Search::work(Worker& worker, StopCondition& outer, StopCondition& own, bool
         work_ += took;
         if (dual) dual_work_ += took;
         if (done)
-            commit(job, std::move(result));
+            commit(job, std::move(result), worker);
         else
             cancel(job);
         if (out_of_memory) return end_run(RunStatus::memory_limit);

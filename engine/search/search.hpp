@@ -192,8 +192,10 @@ class Search {
         std::uint64_t cells = 0;   // of the node's data
         double lower[2] = {0, 0};  // known bounds on the two sides
         double relaxed = 0;        // at and above it the sum of both sides does not matter
+        double cutoff = 0;         // the node's
         double incumbent = 0;      // the node's, with penalties: at and above it nothing need be exact
         FeatureBounds::Lower feature_lower[2];
+        WorstCost::OfSamples worst_costs;  // of the node's (see ImpliedBounds)
     };
 
     // refine.cpp
@@ -263,11 +265,15 @@ class Search {
     std::optional<Side> neighbour_to_raise(const OrNode& node, Slot interval) const;
 
     // expand.cpp
-    Job begin(const Selection& selection);
+    Job begin(const Selection& selection, Worker& worker);
+    bool solves_sides(const OrNode& node) const;
+    void imply_bounds(const Job& job, const AndNode& result, Worker& worker) const;
     bool shares_feature_bounds(const OrNode& node) const;
+    bool may_keep(std::size_t bytes) const;
+    bool crosses_features(const OrNode& node) const;
     void keep_feature_bounds(OrNode& node, Slot slot, int side, FeatureBounds::Lower lower);
     bool make_branches(const Job& job, Worker& worker, AndNode& result, StopCondition& stop) const;
-    void commit(const Job& job, AndNode result);
+    void commit(const Job& job, AndNode result, Worker& worker);
     void cancel(const Job& job);
     bool end(const Job& job);
     bool solve_terminal_root(StopCondition& stop);
@@ -285,6 +291,7 @@ class Search {
     void take_split(OrNode& node, Slot slot, const Branch& left, const Branch& right);
     void finish(OrNode& node);
     void close_and_node(OrNode& node, Slot slot);
+    void spread_bounds(OrNode& node, Slot slot);
     void bury(OrNode& parent, Slot slot, int side);
     void refresh_bound(OrNode& node);
 
@@ -306,6 +313,7 @@ class Search {
     std::unique_ptr<PrimalHeuristic> primal_;
     std::vector<TracePoint> trace_;
     std::vector<ExpansionRecord> log_;
+    ImpliedBounds implied_;  // see spread_bounds
     std::uint64_t last_id_ = 0;
     bool greedy_started_ = false;
     // Once the root is complete: whether its numbers were examined, and better ones to start again with, if

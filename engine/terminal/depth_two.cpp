@@ -149,7 +149,7 @@ std::span<SplitBatch> DepthTwoSolver::choose_batches(const Subset& subset, const
         thresholds[b] = &batches_[b].thresholds;
     }
     if (evaluator.lanes() == 1)
-        batches_[0].thresholds.assign(1, children_.select_threshold(slot));
+        batches_[0].thresholds.assign(1, children_.select_threshold(slot, cutoff));
     else
         children_.spread(std::span(tracks, orders), evaluator.lanes(), std::span(thresholds, orders));
     std::span<SplitBatch> batches(batches_, orders);

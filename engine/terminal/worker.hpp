@@ -18,6 +18,7 @@ struct Worker {
     Random random;
     DepthTwoSolver depth_two;
     std::vector<std::uint32_t> scratch;
+    ImpliedBounds implied;  // by the split of the last expansion
     Subset side_data[2];  // data of terminal subproblems, refilled for every expansion
 
     // An upper bound on its size for data of this many rows and features: two subsets, and the scans.

@@ -73,6 +73,7 @@ class BaseOptimalTree(FittedTree):
     neighborhood_pruning: bool = True
     interval_shrinking: bool = True
     sub_interval_pruning: bool = True
+    cross_feature_pruning: bool = True
 
     def _validate_params(self) -> None:
         # scikit-learn's own method reads the constructor's signature every time, which takes longer than some fits.

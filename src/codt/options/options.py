@@ -342,6 +342,14 @@ METHOD_OPTIONS = (
         "Whether to drop an interval of thresholds that the splits at its two ends rule out.",
         to_core=True,
     ),
+    Option(
+        "cross_feature_pruning",
+        True,
+        ("boolean",),
+        "bool",
+        "Whether to bound a split by what is known about splits at other features.",
+        to_core=True,
+    ),
 )
 
 # Options of codt.Search only.

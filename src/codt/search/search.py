@@ -159,6 +159,7 @@ class Search:
         neighborhood_pruning: bool = True,
         interval_shrinking: bool = True,
         sub_interval_pruning: bool = True,
+        cross_feature_pruning: bool = True,
         **parameters: float,
     ) -> None:
         values = {name: value for name, value in locals().items() if name in _CONSTRUCTOR_CONSTRAINTS}

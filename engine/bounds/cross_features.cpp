@@ -1,0 +1,173 @@
+#include "bounds/cross_features.hpp"
+
+#include <algorithm>
+
+namespace codt {
+
+namespace {
+
+// By value, unlike std::max: no branches.
+double larger(double a, double b) {
+    return a > b ? a : b;
+}
+
+// At most `value`, which is not negative.
+float rounded_down(double value) {
+    const auto nearest = static_cast<float>(value);
+    constexpr float less = 1.0F - std::numeric_limits<float>::epsilon();
+    return static_cast<double>(nearest) > value ? nearest * less : nearest;
+}
+
+// An evaluated split: bounds on its sides, the worst costs of the samples there, and by sample its cost,
+// negative if it goes left.
+template <class Cost>
+struct Evaluated {
+    double left, right;
+    double left_cost, right_cost;
+    const Cost* cost;
+
+    // Bounds on the sides of a threshold, with the costs of the samples on its left by their side here.
+    double to_left(double left_left, double right_left) const {
+        return larger(left - (left_cost - left_left), right - (right_cost - right_left));
+    }
+    double to_right(double left_left, double right_left) const {
+        return larger(right - right_left, left - left_left);
+    }
+};
+
+// Whether a range has a threshold where the bounds on both sides may reach the target. Let d be the cost of
+// the samples that go left there and right in the evaluated split, or the other way round: the bounds add up
+// to sum - d, or crosswise to sum - (total - d), unless one of them is below zero and does not count. That on
+// the left side alone is highest at the last threshold, that on the right side at the first. Places between
+// equal values are looked at like thresholds.
+template <class Sum, class Cost>
+bool promises(const ThresholdRange& range, const Subset& subset, const Evaluated<Cost>& split,
+              double target) {
+    const auto order = subset.order(range.feature);
+    const auto ends = subset.group_end(range.feature);
+    const std::uint32_t from = ends[range.first], to = ends[range.last];
+    auto d = static_cast<Sum>(split.left_cost);
+    for (std::uint32_t k = 0; k < from; ++k) d += split.cost[order[k]];
+    const auto first = static_cast<double>(d);
+    Sum least = d, most = d;
+    for (std::uint32_t k = from; k < to; ++k) {
+        d += split.cost[order[k]];
+        least = d < least ? d : least;
+        most = d > most ? d : most;
+    }
+    const auto last = static_cast<double>(d);
+    const double left_left[2] = {0.5 * (split.left_cost + range.worst[range.first] - first),
+                                 0.5 * (split.left_cost + range.worst[range.last] - last)};
+    const double right_left[2] = {range.worst[range.first] - left_left[0],
+                                  range.worst[range.last] - left_left[1]};
+    const double sum = split.left + split.right, total = split.left_cost + split.right_cost;
+    return std::max({sum - static_cast<double>(least), sum - (total - static_cast<double>(most)),
+                     split.to_left(left_left[1], right_left[1]), split.to_right(left_left[0], right_left[0]),
+                     2 * split.left - split.left_cost, 2 * split.right - split.right_cost}) >= target;
+}
+
+// The cost of the samples that go left in the evaluated split and at each threshold of a range.
+template <class Sum, class Cost>
+void add_up(const ThresholdRange& range, const Subset& subset, const Cost* cost, double* sums) {
+    const auto order = subset.order(range.feature);
+    const auto ends = subset.group_end(range.feature);
+    Sum sum = 0;
+    std::uint32_t k = 0;
+    for (std::uint32_t t = range.first; t <= range.last; ++t) {
+        for (; k < ends[t]; ++k) sum += cost[order[k]] < 0 ? -cost[order[k]] : 0;
+        *sums++ = static_cast<double>(sum);
+    }
+}
+
+// Bounds at consecutive thresholds, from these sums and the cost of all samples that go left at each.
+template <class Split, class Prefix>
+void bound(const Split& split, const double* shared, const Prefix* prefix, std::size_t count, float* to_left,
+           float* to_right) {
+    for (std::size_t i = 0; i < count; ++i) {
+        const double left_left = shared[i];
+        const double right_left = static_cast<double>(prefix[i]) - left_left;
+        to_left[i] = rounded_down(larger(split.to_left(left_left, right_left), 0.0));
+        to_right[i] = rounded_down(larger(split.to_right(left_left, right_left), 0.0));
+    }
+}
+
+void raise_to(std::vector<float>& known, std::uint32_t first, const float* bounds, std::size_t count) {
+    float* const here = known.data() + first;
+    for (std::size_t i = 0; i < count; ++i) here[i] = here[i] < bounds[i] ? bounds[i] : here[i];
+}
+
+}  // namespace
+
+void ImpliedBounds::compute(const Subset& subset, const WorstCost::OfSamples& worst, double left,
+                            double right, double target) {
+    if (worst.costs.empty())
+        compute<std::int32_t>(subset, worst.costs, left, right, target, ones_);
+    else if (worst.whole)
+        compute<std::int32_t>(subset, worst.costs, left, right, target, whole_costs_);
+    else
+        compute<double>(subset, worst.costs, left, right, target, costs_);
+}
+
+template <class Sum, class Cost>
+void ImpliedBounds::compute(const Subset& subset, std::span<const double> costs, double left, double right,
+                            double target, Buffer<Cost>& signed_costs) {
+    signed_costs.ensure(subset.size());
+    Evaluated<Cost> split{left, right, 0, 0, signed_costs.data()};
+    const auto order = subset.order(feature);
+    const std::uint32_t end = subset.group_end(feature)[threshold];
+    for (std::uint32_t k = 0; k < subset.size(); ++k) {
+        const double cost = costs.empty() ? 1.0 : costs[order[k]];
+        (k < end ? split.left_cost : split.right_cost) += cost;
+        signed_costs.data()[order[k]] = static_cast<Cost>(k < end ? -cost : cost);
+    }
+    std::size_t count = 0, longest = 0;
+    for (ThresholdRange& range : ranges) {
+        range.useful = promises<Sum>(range, subset, split, target - range.price);
+        if (!range.useful) continue;
+        count += range.size();
+        longest = std::max(longest, range.size());
+    }
+    shared_.ensure(longest);
+    left_.ensure(count);
+    right_.ensure(count);
+    float* to_left = left_.data();
+    float* to_right = right_.data();
+    for (const ThresholdRange& range : ranges) {
+        if (!range.useful) continue;
+        add_up<Sum>(range, subset, split.cost, shared_.data());
+        if (range.worst.table)
+            bound(split, shared_.data(), range.worst.table + range.first, range.size(), to_left, to_right);
+        else
+            bound(split, shared_.data(), range.worst.ends + range.first, range.size(), to_left, to_right);
+        to_left += range.size();
+        to_right += range.size();
+    }
+}
+
+void CrossFeatures::raise(const Subset& subset, const ImpliedBounds& implied) {
+    const float* left = implied.left();
+    const float* right = implied.right();
+    if (!implied.ranges.empty()) ++tried_;
+    for (const ThresholdRange& range : implied.ranges) {
+        if (!range.useful) continue;
+        useful_ = true;
+        Sides& sides = sides_[range.feature];
+        if (!known_[range.feature]) {
+            sides.left.assign(subset.thresholds(range.feature), 0.0F);
+            sides.right.assign(subset.thresholds(range.feature), 0.0F);
+            known_[range.feature] = 1;
+        }
+        raise_to(sides.left, range.first, left, range.size());
+        raise_to(sides.right, range.first, right, range.size());
+        left += range.size();
+        right += range.size();
+    }
+}
+
+std::size_t CrossFeatures::bytes() const {
+    std::size_t sum = sides_.capacity() * sizeof(Sides) + known_.capacity();
+    for (const Sides& sides : sides_) sum += (sides.left.capacity() + sides.right.capacity()) * sizeof(float);
+    return sum;
+}
+
+}  // namespace codt
