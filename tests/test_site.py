@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import codt
-from tests.test_docs import run_script
+from tests.support.scripts import run_script
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

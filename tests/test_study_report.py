@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import friedmanchisquare
 
+from codt.study import confidence
 from codt.study.cells import cells
 from codt.study.claims import CLAIMS
 from codt.study.confidence import CONFIRMED, NO_DATA, NOT_CONFIRMED
@@ -55,6 +57,14 @@ MACHINE = {
 #: Seconds to the proof by label: the order that the paper reports, or the opposite.
 PAPERS = {"bfs-small-lb": 0.5, "dfs-blossom": 1.0, "lds-mid": 2.0, "and-or": 3.0, "bfs-large-lb": 4.0}
 TERMINALS = {"depth-two": 0.7, "left-right": 1.0, "leaf": 3.0}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_draws() -> Iterator[None]:
+    """Drawing data sets takes most of the time of a report, and is the subject of tests/test_study_confidence.py."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(confidence, "DRAWS", 20)
+        yield
 
 
 def fill(root: Path, study: str | Description, seconds: dict[str, float], *, unfinished: tuple[str, ...] = ()) -> Store:
@@ -270,8 +280,8 @@ def test_statements_follow_the_numbers(tmp_path: Path) -> None:
     ):
         fill(tmp_path / str(depth_two), "terminal-cases", TERMINALS | {"depth-two": depth_two})
         studies = [load(tmp_path / str(depth_two) / "terminal-cases-quick")]
-        found = [claim.judge(studies)[0].outcome for claim in CLAIMS if claim.study == "terminal-cases"][:2]
-        assert tuple(found) == outcomes
+        about = [claim for claim in CLAIMS if claim.study == "terminal-cases"][:2]
+        assert tuple(claim.judge(studies)[0].outcome for claim in about) == outcomes
 
 
 def test_every_statement_names_a_study_and_a_figure_of_it() -> None:
