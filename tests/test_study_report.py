@@ -359,6 +359,13 @@ def test_a_report_of_ones_own_study_has_nothing_else(tmp_path: Path) -> None:
     assert not (tmp_path / "report" / "tables" / "claims.csv").exists()
 
 
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the figures of reports empty, for tests of the text."""
+    monkeypatch.setattr("codt.study.figures.save", lambda figure, path: path.with_suffix(".svg").touch())
+
+
+@pytest.mark.usefixtures("undrawn")
 def test_ones_own_results_come_before_what_they_say_about_the_paper(tmp_path: Path) -> None:
     fill(tmp_path, own_study("zzz"), PAPERS)
     fill(tmp_path, "strategies-runtime", PAPERS)
@@ -373,6 +380,7 @@ def test_ones_own_results_come_before_what_they_say_about_the_paper(tmp_path: Pa
     assert "without data" not in text
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_name_of_the_papers_does_not_make_a_study_the_papers(tmp_path: Path) -> None:
     # Other data, but the strategies that the statements are about: they are judged, after the results.
     fill(tmp_path / "same", own_study("strategies-runtime"), PAPERS)
@@ -418,13 +426,14 @@ def test_the_report_in_a_browser(page: Path, tmp_path: Path) -> None:
     assert title[1] == f"{images} images, {images} drawn, {len(CLAIMS)} statements, {links} of {links} links"
 
 
-@pytest.mark.parametrize("width", [390, 1600])
-def test_nothing_is_wider_than_the_window(width: int, browser: Any, tmp_path: Path) -> None:
+def test_nothing_is_wider_than_the_window(browser: Any, tmp_path: Path) -> None:
     fill(tmp_path, own_study(profiles=True), PAPERS)
-    page = browser.new_page(viewport={"width": width, "height": 900})
-    page.goto(write_report(tmp_path, tmp_path / "report").as_uri())
-    assert page.evaluate("document.documentElement.scrollWidth") == width
-    # A figure that is scaled down to a phone cannot be read: it is scrolled instead.
-    scales = page.evaluate("[...document.images].map(i => i.getBoundingClientRect().width / i.naturalWidth)")
-    assert min(scales) > 0.95
-    page.close()
+    report = write_report(tmp_path, tmp_path / "report")
+    for width in (390, 1600):
+        page = browser.new_page(viewport={"width": width, "height": 900})
+        page.goto(report.as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        # A figure that is scaled down to a phone cannot be read: it is scrolled instead.
+        scales = page.evaluate("[...document.images].map(i => i.getBoundingClientRect().width / i.naturalWidth)")
+        assert min(scales) > 0.95
+        page.close()
