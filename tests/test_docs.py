@@ -166,3 +166,13 @@ def test_examples(example: Path, tmp_path: Path) -> None:
     # Some draw what a page fits.
     shutil.copytree(ROOT / "docs", tmp_path / "docs", ignore=shutil.ignore_patterns("images", "_*"))
     assert run_script(copy, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"), [("raise ValueError('wrong')", "ValueError: wrong"), ("import benchmarks", "No module named")]
+)
+def test_a_script_that_fails_is_noticed(text: str, told: str, tmp_path: Path) -> None:
+    script = tmp_path / "page.py"
+    script.write_text(text, encoding="utf-8")
+    with pytest.raises(AssertionError, match=told):
+        run_script(script, tmp_path)

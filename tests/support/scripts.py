@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+_PROJECT = Path(__file__).parent.parent.parent.resolve()
+
 # A process is forked from one that has imported what almost every script imports, and has done nothing else.
 _CONTEXT = multiprocessing.get_context("spawn" if sys.platform == "win32" else "forkserver")
 if sys.platform != "win32":
@@ -31,10 +33,11 @@ def _run(script: Path, folder: Path, printed: Path, told: Path) -> None:
     for path, stream in ((printed, sys.stdout), (told, sys.stderr)):
         with path.open("wb") as file:
             os.dup2(file.fileno(), stream.fileno())
+    # Nothing of the project but the package is in a reader's reach.
+    sys.path[:] = [str(script.parent), *(place for place in sys.path if Path(place).resolve() != _PROJECT)]
+    sys.argv = [str(script)]
     os.chdir(folder)
     os.environ["MPLBACKEND"] = "Agg"
-    sys.argv = [str(script)]
-    sys.path.insert(0, str(script.parent))
     try:
         runpy.run_path(str(script), run_name="__main__")
     finally:
