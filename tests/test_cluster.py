@@ -101,11 +101,12 @@ def test_a_slow_worker_delays_and_changes_nothing(client: Any) -> None:
     done = Event()
 
     def stutter() -> None:
-        while not done.is_set():
+        for _ in range(20):
             os.kill(slow, signal.SIGSTOP)
             sleep(0.15)
             os.kill(slow, signal.SIGCONT)
-            sleep(0.02)
+            if done.wait(0.02):
+                break
 
     thread = Thread(target=stutter)
     thread.start()
