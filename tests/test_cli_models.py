@@ -157,17 +157,14 @@ def test_results_can_be_piped(folder: Path) -> None:
     )
     assert b"optimal" in fitted.stderr
     assert from_json(fitted.stdout).loss_ == 6
-    quiet = subprocess.run(
-        [*command, "fit", str(folder / "iris.csv"), "--target", "kind", "--depth", "2", "--out", "-", "--quiet"],
-        capture_output=True,
-        check=True,
-    )
-    assert quiet.stderr == b""
+    arguments = ["fit", str(folder / "iris.csv"), "--target", "kind", "--depth", "2", "--out", "-", "--quiet"]
+    quiet = CliRunner().invoke(app, arguments)
+    assert (quiet.exit_code, quiet.stderr) == (0, "")
     predicted = subprocess.run(
-        [*command, "predict", "-", str(folder / "iris.csv")], input=quiet.stdout, capture_output=True, check=True
+        [*command, "predict", "-", str(folder / "iris.csv")], input=quiet.stdout_bytes, capture_output=True, check=True
     )
     assert len(predicted.stdout.splitlines()) == 151
-    code, output = run("predict", "-", "-", stdin=quiet.stdout)
+    code, output = run("predict", "-", "-", stdin=quiet.stdout_bytes)
     assert code == 2
     assert "both" in output
 
@@ -395,12 +392,14 @@ def test_predict_needs_only_the_columns_that_the_tree_tests(folder: Path, tmp_pa
 def test_what_is_printed_can_be_piped(folder: Path, command: str) -> None:
     if command.startswith("study"):
         pytest.importorskip("pyarrow")
-    full = [sys.executable, "-m", "codt", *command.format(folder).split()]
-    whole = subprocess.run(full, capture_output=True, check=True)
-    assert whole.stderr == b""
-    assert b"\x1b" not in whole.stdout
-    assert "│" not in whole.stdout.decode()
+    arguments = command.format(folder).split()
+    whole = CliRunner().invoke(app, arguments)
+    assert (whole.exit_code, whole.stderr) == (0, "")
+    assert whole.stdout
+    assert "\x1b" not in whole.stdout
+    assert "│" not in whole.stdout
     # A program that reads nothing, like head when it has enough.
+    full = [sys.executable, "-m", "codt", *arguments]
     process = subprocess.Popen(full, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None
     assert process.stderr is not None

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
-from threading import Thread
+from contextlib import nullcontext
+from threading import Event, Thread
 from time import sleep
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 distributed = pytest.importorskip("distributed")
 
@@ -56,9 +58,9 @@ def test_two_workers_prove_what_one_process_proves(client: Any) -> None:
 
 def test_missing_values_weights_costs_and_metrics_go_to_the_workers(client: Any) -> None:
     rng = np.random.default_rng(5)
-    X, y = noise(80, 3)
+    X, y = noise(50, 3)
     X[rng.random(X.shape) < 0.1] = np.nan
-    weights = rng.choice([1.0, 2.0, 0.5], 80)
+    weights = rng.choice([1.0, 2.0, 0.5], 50)
     for options in (
         {"cost_matrix": [[0, 1], [2.5, 0]], "feature_cost": [0.0, 0.01, 0.02]},
         {"metric": "f1"},
@@ -71,7 +73,7 @@ def test_missing_values_weights_costs_and_metrics_go_to_the_workers(client: Any)
 
 
 def test_a_worker_that_is_killed_and_one_that_is_added(cluster: Any, client: Any) -> None:
-    X, y = noise(500, 4)
+    X, y = noise(250, 4)
     alone = OptimalTreeClassifier(max_depth=4).fit(X, y)
     victim, *_ = client.run(os.getpid).values()
     happened: list[str] = []
@@ -80,12 +82,12 @@ def test_a_worker_that_is_killed_and_one_that_is_added(cluster: Any, client: Any
         if not happened and progress.n_expansions > 20:
             happened.append("killed")
             os.kill(victim, signal.SIGKILL)
-            cluster.scale(4)
+            cluster.scale(3)
 
     model = fit(OptimalTreeClassifier(max_depth=4, callback=callback), X, y, client=client)
     assert happened
     assert (model.loss_, model.status_) == (alone.loss_, "optimal")
-    client.wait_for_workers(4, timeout=60)
+    client.wait_for_workers(3, timeout=60)
     assert victim not in client.run(os.getpid).values()
     model = fit(OptimalTreeClassifier(max_depth=4), X, y, client=client)
     assert (model.loss_, model.status_) == (alone.loss_, "optimal")
@@ -96,30 +98,35 @@ def test_a_slow_worker_delays_and_changes_nothing(client: Any) -> None:
     alone = OptimalTreeClassifier(max_depth=4).fit(X, y)
     slow, *_ = client.run(os.getpid).values()
 
+    done = Event()
+
     def stutter() -> None:
         for _ in range(20):
             os.kill(slow, signal.SIGSTOP)
             sleep(0.15)
             os.kill(slow, signal.SIGCONT)
-            sleep(0.02)
+            if done.wait(0.02):
+                break
 
     thread = Thread(target=stutter)
     thread.start()
     model = fit(OptimalTreeClassifier(max_depth=4), X, y, client=client)
+    done.set()
     thread.join()
     assert (model.loss_, model.status_) == (alone.loss_, "optimal")
 
 
 @pytest.mark.parametrize(
-    ("options", "status"),
+    ("options", "status", "told"),
     [
-        ({"time_limit": 3.0}, "time-limit"),
-        ({"callback": lambda progress: progress.seconds > 2}, "interrupted"),
+        ({"time_limit": 3.0}, "time-limit", pytest.warns(ConvergenceWarning, match="stopped by its time-limit")),
+        ({"callback": lambda progress: progress.n_expansions > 10}, "interrupted", nullcontext()),
     ],
 )
-def test_limits_and_callbacks_end_a_search(client: Any, options: dict[str, Any], status: str) -> None:
+def test_limits_and_callbacks_end_a_search(client: Any, options: dict[str, Any], status: str, told: Any) -> None:
     X, y = noise()
-    model = fit(OptimalTreeClassifier(max_depth=5, **options), X, y, client=client)
+    with told:
+        model = fit(OptimalTreeClassifier(max_depth=5, **options), X, y, client=client)
     check_fit(model, X, y, status)
     assert model.n_expansions_ > 10  # workers have reported
     for _ in range(50):
@@ -132,9 +139,15 @@ def test_limits_and_callbacks_end_a_search(client: Any, options: dict[str, Any],
 @pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_a_search(client: Any) -> None:
     X, y = noise()
-    thread = Thread(target=lambda: (sleep(2), os.kill(os.getpid(), signal.SIGINT)))
+    begun = Event()
+    thread = Thread(target=lambda: (begun.wait(), os.kill(os.getpid(), signal.SIGINT)))
     thread.start()
-    model = OptimalTreeClassifier(max_depth=5)
+
+    def callback(progress: Any) -> None:
+        if progress.n_expansions > 10:
+            begun.set()
+
+    model = OptimalTreeClassifier(max_depth=5, callback=callback)
     with pytest.raises(KeyboardInterrupt):
         fit(model, X, y, client=client)
     thread.join()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import doctest
 import importlib
-import os
 import pkgutil
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import codt
+from tests.support.scripts import run_script
 
 ROOT = Path(__file__).parent.parent
 MODULES = ["codt", *sorted(module.name for module in pkgutil.walk_packages(codt.__path__, "codt."))]
@@ -89,16 +90,26 @@ def commands_of(page: Path) -> list[str]:
     return [line for line in lines if line.startswith("codt ") and not line.startswith("codt study")]
 
 
-def run_commands(commands: list[str], folder: Path) -> str:
-    """Run lines of a shell that must all succeed; what they printed."""
-    script = "\n".join(["set -eu", 'codt() { "$PYTHON" -m codt "$@"; }', *commands])
-    return output_of(["bash", "-o", "pipefail", "-c", script], folder, PYTHON=sys.executable)
+def run_command(command: str) -> str:
+    """Run a line of a shell that must succeed; what it printed. A plain call is made here: a process takes seconds."""
+    if not set("|<>") & set(command):
+        typer = pytest.importorskip("typer.testing")
+        from codt.command_line.app import app
+
+        called = typer.CliRunner().invoke(app, shlex.split(command)[1:], catch_exceptions=False)
+        assert called.exit_code == 0, called.stderr
+        return str(called.stdout)
+    script = f'set -eu\ncodt() {{ "{sys.executable}" -m codt "$@"; }}\n{command}'
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="runs lines of a Unix shell")
-def test_the_commands_of_the_guide_and_the_readme_run(tmp_path: Path) -> None:
+def test_the_commands_of_the_guide_and_the_readme_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("typer")
     pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
     commands = commands_of(ROOT / "docs" / "command-line.md")
     assert {line.split()[1] for line in commands} >= {"fit", "tune", "predict", "show", "verify", "explain"}
     of_readme = commands_of(README)
@@ -107,15 +118,10 @@ def test_the_commands_of_the_guide_and_the_readme_run(tmp_path: Path) -> None:
     rows = [f"{i},{i % 7},{i * i % 11},{1 + i % 2},{'no' if i % 7 > 3 else 'yes'}" for i in range(40)]
     for name in ("data.csv", "train.csv", "new.csv"):
         (tmp_path / name).write_text("\n".join(["id,age,size,count,y", *rows]), encoding="utf-8")
-    run_commands(commands, tmp_path)
+    for command in commands:
+        run_command(command)
     assert (tmp_path / "predictions.csv").read_text(encoding="utf-8").count("\n") == 41
     assert (tmp_path / "page.html").is_file()
-
-
-def on_passengers(folder: Path) -> list[str]:
-    """The commands of the guide on tables; their data are in the folder then."""
-    run_script(ROOT / "examples" / "passengers.py", folder)
-    return commands_of(TABLES)
 
 
 def without_seconds(report: str) -> list[str]:
@@ -123,25 +129,19 @@ def without_seconds(report: str) -> list[str]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="runs lines of a Unix shell")
-def test_the_guide_on_tables_shows_what_its_commands_print(tmp_path: Path) -> None:
+def test_the_guide_on_tables_shows_what_its_commands_print(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("typer")
     pytest.importorskip("pandas")
-    fit, show, predict, explain = on_passengers(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    run_script(ROOT / "examples" / "passengers.py", tmp_path)
+    fit, show, predict, explain = commands_of(TABLES)
     report, rows = blocks_of(TABLES, "text")
-    assert without_seconds(run_commands([fit], tmp_path)) == without_seconds(report)
+    assert without_seconds(run_command(fit)) == without_seconds(report)
     (sql,) = blocks_of(TABLES, "sql")
-    assert run_commands([show], tmp_path).startswith(sql)
-    run_commands([predict], tmp_path)
+    assert run_command(show).startswith(sql)
+    run_command(predict)
     assert (tmp_path / "with-predictions.csv").read_text(encoding="utf-8").startswith(rows)
-    assert explain.startswith("codt explain ")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="runs lines of a Unix shell")
-def test_the_guide_on_tables_ends_with_a_page(tmp_path: Path) -> None:
-    pytest.importorskip("typer")
-    pytest.importorskip("pandas")
-    fit, _, _, explain = on_passengers(tmp_path)
-    run_commands([fit, explain], tmp_path)
+    run_command(explain)
     assert (tmp_path / "page.html").is_file()
 
 
@@ -168,14 +168,11 @@ def test_examples(example: Path, tmp_path: Path) -> None:
     assert run_script(copy, tmp_path)
 
 
-def run_script(script: Path, folder: Path) -> str:
-    """Run a script that must succeed; what it printed."""
-    return output_of([sys.executable, str(script)], folder, MPLBACKEND="Agg")
-
-
-def output_of(command: list[str], folder: Path, **variables: str) -> str:
-    """Run a command that must succeed; what it printed."""
-    environment = {**os.environ, **variables}
-    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+@pytest.mark.parametrize(
+    ("text", "told"), [("raise ValueError('wrong')", "ValueError: wrong"), ("import benchmarks", "No module named")]
+)
+def test_a_script_that_fails_is_noticed(text: str, told: str, tmp_path: Path) -> None:
+    script = tmp_path / "page.py"
+    script.write_text(text, encoding="utf-8")
+    with pytest.raises(AssertionError, match=told):
+        run_script(script, tmp_path)

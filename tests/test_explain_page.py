@@ -180,7 +180,7 @@ def test_typed_values_light_up_the_path_that_predict_takes(open_page: Open, case
     names = [f"x[{name}]" if isinstance(name, int) else name for name in frame.columns]
     inputs = {label.get_attribute("title"): label.locator("input") for label in page.locator(".inputs label").all()}
     tree = trees_of(page)[0]
-    for row in np.random.default_rng(4).choice(len(X), 3, replace=False):
+    for row in np.random.default_rng(4).choice(len(X), 2, replace=False):
         for name, place in inputs.items():
             place.fill(repr(float(frame.iloc[row, names.index(name)])))
         path = np.flatnonzero(model.decision_path(X[row : row + 1]).toarray()[0]).tolist()

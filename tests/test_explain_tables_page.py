@@ -139,7 +139,7 @@ def test_values_of_every_kind_can_be_tried(open_page: Any) -> None:
     assert field(page, "age").get_attribute("placeholder") == "empty: missing"
     assert field(page, "waited").get_attribute("placeholder") == "12 hours"
     rng = np.random.default_rng(3)
-    for _ in range(25):
+    for _ in range(12):
         port, cabin = str(rng.choice(options)), str(rng.choice(cabins))
         age = None if rng.random() < 0.3 else float(rng.integers(1, 70))
         booked = None if rng.random() < 0.3 else f"1912-0{rng.integers(1, 4)}-{rng.integers(10, 29)}"

@@ -99,8 +99,11 @@ def test_verbose_shows_a_live_line_in_a_terminal() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="uses a Unix pseudo-terminal")
 def test_a_cross_validation_tells_what_it_does_without_being_asked() -> None:
-    script = "from codt import *; from sklearn.datasets import load_digits; OptimalTreeClassifierCV().fit(*load_digits("
-    text = in_a_terminal(f"{script}return_X_y=True))", enough=" of 5, depth 3, complexity cost")
+    script = (
+        "from codt import *; from sklearn.datasets import load_digits; X, y = load_digits(return_X_y=True)\n"
+        "OptimalTreeClassifierCV().fit(X[:300], y[:300])"
+    )
+    text = in_a_terminal(script, enough=" of 5, depth 3, complexity cost")
     assert re.search(r"\d s  \d+ searches done  all samples, depth \d, complexity cost", text)
     assert re.search(r"\d s  \d+ searches done  fold \d of 5, depth \d, complexity cost", text)
 

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import friedmanchisquare
 
+from codt.study import confidence
 from codt.study.cells import cells
 from codt.study.claims import CLAIMS
 from codt.study.confidence import CONFIRMED, NO_DATA, NOT_CONFIRMED
@@ -55,6 +57,14 @@ MACHINE = {
 #: Seconds to the proof by label: the order that the paper reports, or the opposite.
 PAPERS = {"bfs-small-lb": 0.5, "dfs-blossom": 1.0, "lds-mid": 2.0, "and-or": 3.0, "bfs-large-lb": 4.0}
 TERMINALS = {"depth-two": 0.7, "left-right": 1.0, "leaf": 3.0}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_draws() -> Iterator[None]:
+    """Drawing data sets takes most of the time of a report, and is the subject of tests/test_study_confidence.py."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(confidence, "DRAWS", 20)
+        yield
 
 
 def fill(root: Path, study: str | Description, seconds: dict[str, float], *, unfinished: tuple[str, ...] = ()) -> Store:
@@ -270,8 +280,8 @@ def test_statements_follow_the_numbers(tmp_path: Path) -> None:
     ):
         fill(tmp_path / str(depth_two), "terminal-cases", TERMINALS | {"depth-two": depth_two})
         studies = [load(tmp_path / str(depth_two) / "terminal-cases-quick")]
-        found = [claim.judge(studies)[0].outcome for claim in CLAIMS if claim.study == "terminal-cases"][:2]
-        assert tuple(found) == outcomes
+        about = [claim for claim in CLAIMS if claim.study == "terminal-cases"][:2]
+        assert tuple(claim.judge(studies)[0].outcome for claim in about) == outcomes
 
 
 def test_every_statement_names_a_study_and_a_figure_of_it() -> None:
@@ -349,6 +359,13 @@ def test_a_report_of_ones_own_study_has_nothing_else(tmp_path: Path) -> None:
     assert not (tmp_path / "report" / "tables" / "claims.csv").exists()
 
 
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the figures of reports empty, for tests of the text."""
+    monkeypatch.setattr("codt.study.figures.save", lambda figure, path: path.with_suffix(".svg").touch())
+
+
+@pytest.mark.usefixtures("undrawn")
 def test_ones_own_results_come_before_what_they_say_about_the_paper(tmp_path: Path) -> None:
     fill(tmp_path, own_study("zzz"), PAPERS)
     fill(tmp_path, "strategies-runtime", PAPERS)
@@ -363,6 +380,7 @@ def test_ones_own_results_come_before_what_they_say_about_the_paper(tmp_path: Pa
     assert "without data" not in text
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_name_of_the_papers_does_not_make_a_study_the_papers(tmp_path: Path) -> None:
     # Other data, but the strategies that the statements are about: they are judged, after the results.
     fill(tmp_path / "same", own_study("strategies-runtime"), PAPERS)
@@ -408,13 +426,14 @@ def test_the_report_in_a_browser(page: Path, tmp_path: Path) -> None:
     assert title[1] == f"{images} images, {images} drawn, {len(CLAIMS)} statements, {links} of {links} links"
 
 
-@pytest.mark.parametrize("width", [390, 1600])
-def test_nothing_is_wider_than_the_window(width: int, browser: Any, tmp_path: Path) -> None:
+def test_nothing_is_wider_than_the_window(browser: Any, tmp_path: Path) -> None:
     fill(tmp_path, own_study(profiles=True), PAPERS)
-    page = browser.new_page(viewport={"width": width, "height": 900})
-    page.goto(write_report(tmp_path, tmp_path / "report").as_uri())
-    assert page.evaluate("document.documentElement.scrollWidth") == width
-    # A figure that is scaled down to a phone cannot be read: it is scrolled instead.
-    scales = page.evaluate("[...document.images].map(i => i.getBoundingClientRect().width / i.naturalWidth)")
-    assert min(scales) > 0.95
-    page.close()
+    report = write_report(tmp_path, tmp_path / "report")
+    for width in (390, 1600):
+        page = browser.new_page(viewport={"width": width, "height": 900})
+        page.goto(report.as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        # A figure that is scaled down to a phone cannot be read: it is scrolled instead.
+        scales = page.evaluate("[...document.images].map(i => i.getBoundingClientRect().width / i.naturalWidth)")
+        assert min(scales) > 0.95
+        page.close()

@@ -54,6 +54,17 @@ def cell(data: Path, **changes: object) -> Cell:
     return Cell(**{**vars(cells(study(data))[0]), **changes})  # type: ignore[arg-type]
 
 
+@pytest.fixture
+def in_this_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run cells without processes of their own, which take seconds to begin; other tests have them."""
+
+    def run_here(text: str, stop: object) -> dict[str, object]:
+        given = Cell.from_json(text)
+        return {"key": given.key, **vars(given), **run(given, tmp_path / "started")}
+
+    monkeypatch.setattr("codt.study.runner.run_cell", run_here)
+
+
 def test_a_study_runs_resumes_and_does_nothing_twice(data: Path, tmp_path: Path) -> None:
     description = study(data, methods=["codt", "cart"])
     store = open_store(description, tmp_path / "results")
@@ -131,7 +142,8 @@ def test_a_method_that_is_not_there_is_recorded(data: Path, tmp_path: Path, monk
     assert (refused["status"], refused["note"]) == ("unsupported", "gosdt has no regression")
 
 
-def test_what_was_missing_is_tried_again(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("in_this_process")
+def test_what_was_missing_is_tried_again(data: Path, tmp_path: Path) -> None:
     description = study(data, methods=["cart"], depths=[1])
     hidden = data.rename(tmp_path / "hidden.csv")
     store = open_store(description, tmp_path / "results")
@@ -147,6 +159,7 @@ def test_what_was_missing_is_tried_again(data: Path, tmp_path: Path, monkeypatch
     assert store.table()["status"].to_pylist() == ["heuristic"]
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_own_parquet_files_run(data: Path, tmp_path: Path) -> None:
     pd = pytest.importorskip("pandas")
     pd.read_csv(data).to_parquet(tmp_path / "own.parquet")
@@ -301,6 +314,7 @@ def test_the_command_lists_studies_and_names_what_is_wrong(tmp_path: Path) -> No
     assert empty.exit_code == 2
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_study_without_data_says_at_once_what_is_missing_and_how_to_get_it(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

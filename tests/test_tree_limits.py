@@ -259,7 +259,7 @@ def test_primal_heuristics_keep_to_the_number_of_leaves(n_jobs: int) -> None:
     """Nearly as many leaves as samples: a subtree of depth one may have fewer leaves than two."""
     for seed in range(scaled(40)):
         rng = np.random.default_rng([10, seed])
-        n = int(rng.integers(7, 13))
+        n = int(rng.integers(7, 12))
         X, y = rng.normal(size=(n, 2)), rng.integers(-20, 20, (n, 2)).astype(np.float64)
         leaves = int(rng.integers(n // 2, n))
         strategy, terminal = rng.choice(["dfs-blossom", "bfs-curiosity"]), rng.choice(["leaf", "depth-two"])

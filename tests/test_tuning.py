@@ -216,7 +216,7 @@ def test_scores_are_those_of_separate_fits_on_the_same_folds(task: Any) -> None:
     make = dict(zip(TREES, TUNED, strict=True))[task]
     scoring = "accuracy" if task == "classification" else "neg_mean_absolute_error"
     compared = 0
-    for seed in range(scaled(60)):
+    for seed in range(scaled(30)):
         # Few values and few targets: many optimal trees for every setting.
         rng = np.random.default_rng([43, seed, task == "regression"])
         X = rng.integers(0, rng.choice([3, 6, 20]), size=(rng.integers(20, 60), rng.integers(1, 5))).astype(float)
@@ -231,7 +231,7 @@ def test_scores_are_those_of_separate_fits_on_the_same_folds(task: Any) -> None:
                 assert tuned.cv_results_[f"split{fold}_test_score"][index] == score, (seed, params, fold)
                 compared += 1
             assert tuned.path_[index].estimator.tree_ == TREES[task](**params).fit(X, y).tree_, (seed, params)
-    assert compared > scaled(60) * 20
+    assert compared > scaled(30) * 20
 
 
 @pytest.mark.parametrize("make", TUNED)

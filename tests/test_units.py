@@ -82,7 +82,7 @@ def random_options(rng: np.random.Generator, features: int) -> dict[str, Any]:
 
 def test_all_rules_weights_and_gaps_mean_the_same() -> None:
     rng = np.random.default_rng(72)
-    for _ in range(scaled(40)):
+    for _ in range(scaled(25)):
         rows, features = int(rng.integers(8, 26)), int(rng.integers(1, 4))
         X = rng.integers(0, rng.integers(2, 20), (rows, features)).astype(float)
         X[rng.random(X.shape) < rng.choice([0.0, 0.2])] = np.nan
@@ -145,7 +145,7 @@ def test_units_are_divided_where_they_are_too_coarse() -> None:
 def test_a_unit_that_takes_long_is_divided_and_keeps_what_was_proven() -> None:
     X, y = noise(400, 4)
     crew = Recorder(long=0.15)
-    model = fit_by(crew, OptimalTreeClassifier(max_depth=5, time_limit=3), X, y)
+    model = fit_by(crew, OptimalTreeClassifier(max_depth=5, time_limit=2), X, y)
     assert {unit["depth"] for unit in crew.units} == {3, 4}
     check_fit(model, X, y, model.status_)
 

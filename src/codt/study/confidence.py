@@ -73,14 +73,16 @@ def draws(study: Study, count: int) -> Iterator[Study]:
     # Nothing is judged by traces, machines and versions, and copying them would take most of the time.
     rows = study.rows[[*PROBLEM, *_JUDGED_BY]]
     places = [np.flatnonzero(rows["dataset"] == name) for name in rows["dataset"].unique()]
+    label_numbers = rows["label"].factorize()[0]
     for _ in range(count):
         chosen = random.integers(len(places), size=len(places))
-        taken = rows.take(np.concatenate([places[place] for place in chosen]))
+        taken = np.concatenate([places[place] for place in chosen])
         # A set that is drawn twice counts as two.
-        names = np.repeat(np.arange(len(chosen)), [len(places[place]) for place in chosen]).astype(str)
+        names = np.repeat(np.arange(len(chosen)), [len(places[place]) for place in chosen])
         # In the order of labels, which the report relies on.
-        order = taken["label"].map({label: place for place, label in enumerate(study.labels)}).argsort(kind="stable")
-        yield replace(study, drawn=True, rows=taken.assign(dataset=names).iloc[order.to_numpy()].reset_index(drop=True))
+        order = np.argsort(label_numbers[taken], kind="stable")
+        drawn = rows.take(taken[order]).assign(dataset=names[order])
+        yield replace(study, drawn=True, rows=drawn.reset_index(drop=True))
 
 
 def _effect(found: Finding, again: list[Finding]) -> str:

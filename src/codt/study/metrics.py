@@ -312,15 +312,14 @@ def geometric_ratio(rows: pd.DataFrame, label: str, reference: str, metric: str 
     >>> geometric_ratio(rows, "a", "b")
     (4.0, 2)
     """
-    table = by_problem(rows, metric)
+    table = by_problem(rows[rows["label"].isin((label, reference))], metric)
     if label not in table or reference not in table:
         return math.nan, 0
-    both = table[[label, reference]]
+    both = table[[label, reference]].to_numpy(dtype=float)
     both = both[((both > 0) & (both < np.inf)).all(axis=1)]
-    if both.empty:
+    if not len(both):
         return math.nan, 0
-    ratios = both.iloc[:, 0] / both.iloc[:, -1] if label != reference else both.iloc[:, 0] * 0 + 1
-    return round(float(gmean(ratios)), 12), len(both)
+    return round(float(gmean(both[:, 0] / both[:, 1])), 12), len(both)
 
 
 def by_problem(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
