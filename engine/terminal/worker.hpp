@@ -19,7 +19,7 @@ struct Worker {
     DepthTwoSolver depth_two;
     std::vector<std::uint32_t> scratch;
     ImpliedBounds implied;  // by the split of the last expansion
-    Subset side_data[2];  // data of terminal subproblems, refilled for every expansion
+    Subset side_data[2];    // data of terminal subproblems, refilled for every expansion
 
     // An upper bound on its size for data of this many rows and features: two subsets, and the scans.
     static std::size_t bytes(std::size_t rows, std::size_t features, const Objective& objective) {
