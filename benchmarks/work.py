@@ -152,6 +152,16 @@ WORK = (
         datasets=("avila", "bean", "eeg", "fault", "htru", "magic", "occupancy", "rice"),
     ),
     Work(
+        name="depth-5",
+        title="Classification, depth 5, on two threads",
+        kind="hard",
+        threads=2,
+        task="classification",
+        depth=5,
+        datasets=("bidding", "raisin", "room", "skin", "wilt"),
+        quick=("bidding",),
+    ),
+    Work(
         name="regression-3",
         title="Regression, depth 3",
         kind="authors",
