@@ -59,11 +59,11 @@ bool Search::ends_at_target(const OrNode& node) const {
 }
 
 // At the beginning of a run: starts again if an earlier one has closed what this one needs.
-void Search::reopen() {
-    const Lock lock(mutex_);
+void Search::set_target() {
     missed_target_ = false;
     if (!root_.complete && !within_gap(lower_bound_) && target_ < gap_target())
         restart(objective_, root_.solution);
+    lower_target();
 }
 
 // Starts again without a target, if nothing is left open, but the bound is too low for the gap. That can

@@ -41,11 +41,15 @@ class JoiningThread {
 RunStatus Search::run(StopCondition& stop, const RunLimits& limits) {
     if (failed_) throw std::runtime_error("the search ended with an exception and cannot go on");
     const Stopwatch stopwatch(*this);
-    limits_ = limits;
-    limits_.threads = std::max(1u, limits_.threads);
-    expansion_limit_ =
-        limits.expansions > UINT64_MAX - root_.expansions ? UINT64_MAX : root_.expansions + limits.expansions;
-    reopen();
+    {
+        const Lock lock(mutex_);
+        limits_ = limits;
+        limits_.threads = std::max(1u, limits_.threads);
+        expansion_limit_ = limits.expansions > UINT64_MAX - root_.expansions
+                               ? UINT64_MAX
+                               : root_.expansions + limits.expansions;
+        set_target();
+    }
     do {
         run_once(stop);
     } while (refine() || seek_smaller() || missed_target());

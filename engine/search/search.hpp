@@ -229,7 +229,7 @@ class Search {
     double gap_target() const;
     void lower_target();
     bool ends_at_target(const OrNode& node) const;
-    void reopen();
+    void set_target();
     bool missed_target();
 
     // units.cpp
