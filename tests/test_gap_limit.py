@@ -1,4 +1,4 @@
-"""A limit on the gap: a run closes what the gap leaves open, claims no more than it has proven, and can be continued."""
+"""A limit on the gap: a run closes what it leaves open, claims no more than it has proven, and can be continued."""
 
 from __future__ import annotations
 
@@ -131,6 +131,18 @@ def test_less_is_searched_than_until_the_gap_closes_by_itself(make: Any, gap: fl
     pruned = search_for(make)
     assert pruned.run(gap_limit=gap) == "gap-limit"
     assert pruned.n_expansions < patient.n_expansions
+
+
+@pytest.mark.parametrize("make", ESTIMATORS)
+def test_a_run_with_a_smaller_gap_has_a_target_of_its_own(make: Any) -> None:
+    patient = search_for(make)
+    while patient.gap > 0.4:
+        patient.step(1)
+    search = search_for(make)
+    search.run(gap_limit=0.9)
+    before = search.n_expansions
+    assert search.run(gap_limit=0.4) == "gap-limit"
+    assert search.n_expansions - before < patient.n_expansions
 
 
 @pytest.mark.parametrize("make", ESTIMATORS)
