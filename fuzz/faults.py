@@ -136,9 +136,21 @@ FAULTS = (
     ),
     Fault(
         "a gap limit that is too wide",
-        "engine/search/run.cpp",
-        "upper_bound_ - lower_bound_ <= limits_.gap * upper_bound_",
-        "upper_bound_ - lower_bound_ <= 2 * limits_.gap * upper_bound_",
+        "engine/search/gap.cpp",
+        "upper_bound_ - lower <= limits_.gap * upper_bound_",
+        "upper_bound_ - lower <= 2 * limits_.gap * upper_bound_",
+    ),
+    Fault(
+        "the target of a gap limit taken for the optimum",
+        "engine/search/backpropagate.cpp",
+        "(ends_at_target(node) ? at_target_ : node.complete) = true;",
+        "node.complete = true;",
+    ),
+    Fault(
+        "a search that begins again without its tree",
+        "engine/search/gap.cpp",
+        "target_ < gap_target())\n        restart(objective_, root_.solution);",
+        "target_ < gap_target())\n        restart(objective_, leaf_solution());",
     ),
     Fault(
         "a median that stops too early",

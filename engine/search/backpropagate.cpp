@@ -98,12 +98,11 @@ void Search::refresh_bound(OrNode& node) {
     const double target = node.cutoff() - settings_.tolerance;
     if (node.children.empty() || node.children.min_lower() >= target ||
         node.lower.allowed >= node.incumbent - settings_.tolerance)
-        node.complete = true;
+        (ends_at_target(node) ? at_target_ : node.complete) = true;
 }
 
 void Search::finish(OrNode& node) {
     refresh_bound(node);
-    node.complete = true;
     back_propagate(&node);
 }
 

@@ -86,11 +86,15 @@ void Search::set_objective(std::shared_ptr<const Objective> objective) {
     tolerance_ = own_tolerance() * objective_->unit();
 }
 
+// The tolerance, at every node of a tree.
+double Search::tolerance_of_nodes() const {
+    return root_.budget.most_leaves(root_.subset.size()) * settings_.tolerance;
+}
+
 // How far a bound of the root may be off: by the tolerance at every node of a tree, and by the rounding of
 // the numbers. The factor is there because the distortion is a sum of floats itself.
 double Search::margin() const {
-    return root_.budget.most_leaves(root_.subset.size()) * settings_.tolerance +
-           objective_->distortion() * (1 + 1e-4);
+    return tolerance_of_nodes() + objective_->distortion() * (1 + 1e-4);
 }
 
 // How much better than a tree that is proven optimal another one may be: by rounding and prices of ties.
@@ -179,7 +183,8 @@ void Search::restart(std::shared_ptr<const Objective> objective, const Solution&
     root_.subset = std::move(rows);
     root_.expansions = expansions;
     set_objective(std::move(objective));
-    settled_ = false;
+    settled_ = at_target_ = false;
+    target_ = root_.upper;
     take_incumbent(objective_of(*best, *data_, root_.subset.samples(), *objective_, settings_), best);
     start(nullptr);
     add_trace_point();

@@ -41,13 +41,18 @@ class JoiningThread {
 RunStatus Search::run(StopCondition& stop, const RunLimits& limits) {
     if (failed_) throw std::runtime_error("the search ended with an exception and cannot go on");
     const Stopwatch stopwatch(*this);
-    limits_ = limits;
-    limits_.threads = std::max(1u, limits_.threads);
-    expansion_limit_ =
-        limits.expansions > UINT64_MAX - root_.expansions ? UINT64_MAX : root_.expansions + limits.expansions;
+    {
+        const Lock lock(mutex_);
+        limits_ = limits;
+        limits_.threads = std::max(1u, limits_.threads);
+        expansion_limit_ = limits.expansions > UINT64_MAX - root_.expansions
+                               ? UINT64_MAX
+                               : root_.expansions + limits.expansions;
+        set_target();
+    }
     do {
         run_once(stop);
-    } while (refine() || seek_smaller());
+    } while (refine() || seek_smaller() || missed_target());
     const Lock lock(mutex_);
     return complete_ ? RunStatus::optimal : status_;
 }
@@ -213,8 +218,7 @@ void Search::end_run(RunStatus status) {
 // Why the run is over, if it is, apart from the caller's stop condition.
 std::optional<RunStatus> Search::over() const {
     if (root_.complete) return RunStatus::optimal;
-    if (limits_.gap > 0 && upper_bound_ - lower_bound_ <= limits_.gap * upper_bound_)
-        return RunStatus::gap_limit;
+    if (within_gap(lower_bound_) || at_target_) return RunStatus::gap_limit;
     if (root_.expansions >= expansion_limit_) return RunStatus::expansion_limit;
     if (proven_ && (prices_wait() || ties_took_enough())) return RunStatus::optimal;
     return std::nullopt;

@@ -147,6 +147,11 @@ bool Search::terminal_root() const {
     return root_.budget.depth > 0 && root_.budget.depth <= terminal_depth(options_.terminal);
 }
 
+// What a bound of the root, in the internal unit and with prices of ties, is worth outside.
+double Search::reported_bound(double lower) const {
+    return std::max(0.0, settings_.ties.removed_from_bound(lower) - margin()) * objective_->unit();
+}
+
 // Publishes the present bounds. During the search they may be off by rounding: the published ones leave room
 // for that, so that they are valid and move in one direction only.
 void Search::add_trace_point() {
@@ -161,8 +166,7 @@ void Search::add_trace_point() {
     const double unit = objective_->unit();
     double upper = incumbent_objective() * unit;
     const double priced_lower = std::min(root_.lower.allowed, root_.incumbent);
-    double lower = std::max(0.0, settings_.ties.removed_from_bound(priced_lower) - margin()) * unit;
-    lower = std::max(lower, outside_bound().lower);
+    double lower = std::max(reported_bound(priced_lower), outside_bound().lower);
     if (!tells_apart(root_.incumbent))
         upper =
             proven || options_.rules.min_decrease > 0 ? real_incumbent().objective : upper + margin() * unit;
@@ -178,6 +182,7 @@ void Search::add_trace_point() {
     lower_bound_ = lower;
     expansions_ = root_.expansions;
     complete_ = ended && !prices_wait() && !lost_proven_tree();
+    lower_target();
     if (!trace_.empty() && trace_.back().lower == lower && trace_.back().upper == upper) return;
     trace_.push_back({elapsed(), root_.expansions, lower, upper});
 }

@@ -79,7 +79,7 @@ struct SearchOptions {
 // Limits of one call of run.
 struct RunLimits {
     std::uint64_t expansions = UINT64_MAX;
-    double gap = 0;  // stop when (upper - lower) / upper is at most this
+    double gap = 0;  // stop when (upper - lower) / upper is at most this (see gap.cpp)
     std::uint32_t threads = 1;
 };
 
@@ -200,6 +200,7 @@ class Search {
 
     // refine.cpp
     void set_objective(std::shared_ptr<const Objective> objective);
+    double tolerance_of_nodes() const;
     double margin() const;
     double own_tolerance() const;
     bool tells_apart(double objective) const;
@@ -224,6 +225,14 @@ class Search {
     OutsideBound outside_bound() const;
     bool reaches_outside_bound();
     void close_by_outside_bound();
+
+    // gap.cpp
+    bool within_gap(double lower) const;
+    double gap_target() const;
+    void lower_target();
+    bool ends_at_target(const OrNode& node) const;
+    void set_target();
+    bool missed_target();
 
     // units.cpp
     bool hands_out() const { return desk_.seats > 0; }
@@ -299,6 +308,7 @@ class Search {
     void start_greedy(StopCondition* stop);
     SubtreeSearch subtree_search() const;
     bool terminal_root() const;
+    double reported_bound(double lower) const;
     void add_trace_point();
 
     std::shared_ptr<const Dataset> data_;
@@ -336,6 +346,10 @@ class Search {
     std::uint64_t work_ = 0, work_of_proof_ = 0;
     std::uint64_t dual_work_ = 0;  // of it, in steps that raise the lower bound
     OutsideBound outside_;
+    // gap.cpp
+    double target_ = std::numeric_limits<double>::infinity();  // the root's cutoff by gap limits
+    bool at_target_ = false;                                   // nothing is left open below it
+    bool missed_target_ = false;                               // in this run: there is none from then on
     UnitDesk desk_;
     ScanCounters earlier_counters_;  // of searches with other numbers
     bool failed_ = false;            // an exception left the search tree half changed

@@ -240,7 +240,8 @@ class Search:
             Called without arguments every now and then; the search stops when it returns True. It may read the
             bounds, the trace and the incumbent.
         gap_limit : float, default=0.0
-            Stop when :attr:`gap` is at most this.
+            Stop when :attr:`gap` is at most this. Trees that are better by no more than the gap are not looked for, so
+            a later call with a smaller gap begins again, with the tree and the bound found so far.
         n_jobs : int or None, default=1
             The number of threads, as joblib counts them: -1 for all processors.
 
