@@ -69,7 +69,7 @@ def may_refuse(data: Data) -> bool:  # noqa: PLR0911 - a reason each
     largest = float(np.abs(y).max()) * repeat.sum() * y.shape[1]
     ranges = [float(np.ptp(part, axis=0).max(initial=0.0)) for part in (y, counted) if len(part)]
     least_range = min((r for r in ranges if r > 0), default=1.0)
-    if largest > LARGEST_TARGET or least_range < SMALLEST_RANGE:
+    if largest > LARGEST_TARGET or least_range <= SMALLEST_RANGE:
         return True
     if weights is None:
         return False
