@@ -102,7 +102,7 @@ class WorstCost {
             sum += cost;
             whole_ = whole_ && cost == std::floor(cost);
         }
-        whole_ = whole_ && sum < std::numeric_limits<std::int32_t>::max() / 4;
+        whole_ = whole_ && 4 * sum < std::numeric_limits<std::int32_t>::max();
     }
 
     void fill(std::uint32_t f) {
