@@ -70,6 +70,7 @@ void Search::spread_bounds(OrNode& node, Slot slot) {
     implied_.compute(node.subset, node.children.worst_costs(), child.split.left_lower,
                      child.split.right_lower, node.cutoff() - settings_.tolerance);
     node.children.raise(implied_);
+    node.memory.set(&memory_, node.bytes());
 }
 
 // Removes the node of one side of an AND node, but keeps what is known of its features. A node with
