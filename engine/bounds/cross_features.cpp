@@ -1,6 +1,7 @@
 #include "bounds/cross_features.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace codt {
 
@@ -11,11 +12,13 @@ double larger(double a, double b) {
     return a > b ? a : b;
 }
 
-// At most `value`, which is not negative.
+// The largest float that is no larger than `value`, which is not negative and may be beyond all floats.
 float rounded_down(double value) {
-    const auto nearest = static_cast<float>(value);
-    constexpr float less = 1.0F - std::numeric_limits<float>::epsilon();
-    return static_cast<double>(nearest) > value ? nearest * less : nearest;
+    constexpr double largest = std::numeric_limits<float>::max();
+    const auto nearest = static_cast<float>(value < largest ? value : largest);
+    // The float before a positive one has the bits of the whole number before.
+    const std::uint32_t too_high = static_cast<double>(nearest) > value ? 1 : 0;
+    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(nearest) - too_high);
 }
 
 // An evaluated split: bounds on its sides, the worst costs of the samples there, and by sample its cost,

@@ -151,7 +151,9 @@ class Children {
     double reach(Slot interval, std::uint32_t t);
 
     // Bounds on the two subproblems of threshold t of an interval, as implied by its neighbours.
-    void inherited(Slot interval, std::uint32_t t, double& left, double& right);
+    void inherited(Slot interval, std::uint32_t t, double& left, double& right) {
+        inherited(open_interval(interval), t, left, right);
+    }
 
     // Lower bounds by feature for one of these subproblems, from what is known of its neighbours.
     FeatureBounds::Lower inherited(const FeatureBounds& known, Slot interval, std::uint32_t t, int side) {
@@ -194,8 +196,14 @@ class Children {
     bool before_by_priority(Slot a, Slot b) const;
     void note_evaluated(std::uint32_t track, const EvaluatedSplit& split);
     double forbidden_lower();
-    // A bound on the splits at one threshold of an interval, by its neighbours and by other features.
-    auto bound_at(const OpenInterval& interval);
+    // Bounds on the two sides of one threshold of an interval, by its neighbours and by other features, and
+    // on the splits there.
+    void inherited(const OpenInterval& interval, std::uint32_t t, double& left, double& right);
+    double bound_at(const OpenInterval& interval, std::uint32_t t) {
+        double left = 0, right = 0;
+        inherited(interval, t, left, right);
+        return price(interval.feature) + left + right;
+    }
 
     auto by_priority() const {
         return [this](Slot a, Slot b) { return before_by_priority(a, b); };

@@ -138,15 +138,6 @@ void Children::prepare(std::uint32_t feature, std::uint32_t threshold, ImpliedBo
     }
 }
 
-auto Children::bound_at(const OpenInterval& interval) {
-    return [this, &interval, lambda = price(interval.feature)](std::uint32_t t) {
-        double left = 0, right = 0;
-        inherited_bounds(interval, t, settings_->bounds, worst_, left, right);
-        return lambda + std::max(left, cross_features_.left(interval.feature, t)) +
-               std::max(right, cross_features_.right(interval.feature, t));
-    };
-}
-
 std::uint32_t Children::select_threshold(Slot slot, double cutoff) {
     const Child& child = (*this)[slot];
     std::uint32_t chosen = child.first + (child.last - child.first) / 2;
@@ -157,26 +148,24 @@ std::uint32_t Children::select_threshold(Slot slot, double cutoff) {
     }
     if (!cross_features_.any(child.feature)) return chosen;
     const OpenInterval interval = open_interval(slot);
-    const auto bound = bound_at(interval);
     const double target = cutoff - settings_->tolerance;
     for (std::uint32_t away = 0; away <= child.last - child.first; ++away) {
-        if (chosen + away <= child.last && bound(chosen + away) < target) return chosen + away;
-        if (chosen >= child.first + away && bound(chosen - away) < target) return chosen - away;
+        if (chosen + away <= child.last && bound_at(interval, chosen + away) < target) return chosen + away;
+        if (chosen >= child.first + away && bound_at(interval, chosen - away) < target) return chosen - away;
     }
     return chosen;
 }
 
 bool Children::survives_cross_features(OpenInterval& interval, double& lower, double cutoff) {
     const double target = cutoff - settings_->tolerance;
-    const auto bound = bound_at(interval);
     const std::uint32_t first = interval.first, last = interval.last;
     double least = infinity;
     std::uint32_t from = first, to = last + 1;  // open
-    while (from < to && bound(from) >= target) ++from;
-    while (from < to && bound(to - 1) >= target) --to;
+    while (from < to && bound_at(interval, from) >= target) ++from;
+    while (from < to && bound_at(interval, to - 1) >= target) --to;
     if (from > first || to <= last) note_closed(interval.feature, Bound::both(target));
     if (from == to) return false;
-    for (std::uint32_t t = from; t < to; ++t) least = std::min(least, bound(t));
+    for (std::uint32_t t = from; t < to; ++t) least = std::min(least, bound_at(interval, t));
     interval.first = from;
     interval.last = to - 1;
     lower = std::max(lower, least);
@@ -201,12 +190,11 @@ double Children::reach(Slot interval, std::uint32_t t) {
                     worst_.between(child.feature, t, child.last));
 }
 
-void Children::inherited(Slot interval, std::uint32_t t, double& left, double& right) {
-    inherited_bounds(open_interval(interval), t, settings_->bounds, worst_, left, right);
-    const std::uint32_t feature = (*this)[interval].feature;
-    if (!cross_features_.any(feature)) return;
-    left = std::max(left, cross_features_.left(feature, t));
-    right = std::max(right, cross_features_.right(feature, t));
+void Children::inherited(const OpenInterval& interval, std::uint32_t t, double& left, double& right) {
+    inherited_bounds(interval, t, settings_->bounds, worst_, left, right);
+    if (!cross_features_.any(interval.feature)) return;
+    left = std::max(left, cross_features_.left(interval.feature, t));
+    right = std::max(right, cross_features_.right(interval.feature, t));
 }
 
 void Children::upper_bounds(std::uint32_t track, const std::vector<std::uint32_t>& thresholds, double excess,

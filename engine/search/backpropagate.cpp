@@ -58,19 +58,7 @@ void Search::close_and_node(OrNode& node, Slot slot) {
     const std::int32_t index = node.children[slot].and_node;
     node.children.close(slot);
     node.release_and_node(index);
-    if (!solves_sides(node)) spread_bounds(node, slot);
-}
-
-// Bounds splits at other features by those of a closed AND node. Where sides are solved on the spot, that is
-// done outside the lock (imply_bounds).
-void Search::spread_bounds(OrNode& node, Slot slot) {
-    if (!crosses_features(node)) return;
-    const Child& child = node.children[slot];
-    node.children.prepare(child.feature, child.first, implied_);
-    implied_.compute(node.subset, node.children.worst_costs(), child.split.left_lower,
-                     child.split.right_lower, node.cutoff() - settings_.tolerance);
-    node.children.raise(implied_);
-    node.memory.set(&memory_, node.bytes());
+    imply_bounds(node, slot);
 }
 
 // Removes the node of one side of an AND node, but keeps what is known of its features. A node with

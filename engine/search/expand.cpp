@@ -32,11 +32,7 @@ Search::Job Search::begin(const Selection& selection, Worker& worker) {
                 node.children.inherited(node.feature_bounds, selection.interval, selection.threshold, side);
     const std::int32_t index = node.add_and_node({});
     job.slot = node.children.expand(selection.interval, selection.threshold, index);
-    worker.implied.ranges.clear();
-    if (solves_sides(node) && crosses_features(node)) {
-        node.children.prepare(job.feature, job.threshold, worker.implied);
-        job.worst_costs = node.children.worst_costs();
-    }
+    prepare_implied(job, worker);
     node.children.hold(job.slot);
     if (limits_.threads > 1) node.children.hold_neighbours(job.slot);
     for (OrNode* above = &node; above; above = above->parent) ++above->active;
@@ -114,29 +110,6 @@ void Search::keep_feature_bounds(OrNode& node, Slot slot, int side, FeatureBound
     node.feature_bounds.add(child.feature, child.first, side, std::move(lower));
 }
 
-// Whether splits of a node bound its splits at other features (see CrossFeatures). There are bounds on both
-// sides of every threshold, in the node and in a workspace.
-bool Search::crosses_features(const OrNode& node) const {
-    return node.children.crosses_features() &&
-           may_keep(std::size_t{node.subset.size()} * node.subset.features() * 4 * sizeof(float));
-}
-
-// Whether the sides of a node's splits are all solved on the spot.
-bool Search::solves_sides(const OrNode& node) const {
-    return node.budget.depth - 1 <= terminal_depth(options_.terminal);
-}
-
-// What a split whose sides are solved implies for splits at other features.
-void Search::imply_bounds(const Job& job, const AndNode& result, Worker& worker) const {
-    if (worker.implied.ranges.empty()) return;
-    const Branch& left = result.sides[0];
-    const Branch& right = result.sides[1];
-    const double cutoff =
-        std::min(job.cutoff, settings_.prices.of(job.feature) + left.incumbent + right.incumbent);
-    worker.implied.compute(job.node->subset, job.worst_costs, left.lower.free, right.lower.free,
-                           cutoff - settings_.tolerance);
-}
-
 bool Search::make_branches(const Job& job, Worker& worker, AndNode& result, StopCondition& stop) const {
     const OrNode& node = *job.node;
     if (node.budget.depth == 1 || (node.budget.depth == 2 && options_.terminal == Terminal::left_right))
@@ -188,7 +161,7 @@ bool Search::make_branches(const Job& job, Worker& worker, AndNode& result, Stop
         if (!worker.depth_two.confirm(worker.side_data[side], node.order, found[side], stop)) return false;
         take(side);
     }
-    imply_bounds(job, result, worker);
+    compute_implied(job, result, worker);
     return true;
 }
 

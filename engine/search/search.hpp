@@ -195,7 +195,7 @@ class Search {
         double cutoff = 0;         // the node's
         double incumbent = 0;      // the node's, with penalties: at and above it nothing need be exact
         FeatureBounds::Lower feature_lower[2];
-        WorstCost::OfSamples worst_costs;  // of the node's (see ImpliedBounds)
+        WorstCost::OfSamples worst_costs;  // of the node's samples (see ImpliedBounds)
     };
 
     // refine.cpp
@@ -273,13 +273,17 @@ class Search {
     };
     std::optional<Side> neighbour_to_raise(const OrNode& node, Slot interval) const;
 
+    // cross_features.cpp
+    bool crosses_features(const OrNode& node) const;
+    bool solves_sides(const OrNode& node) const;
+    void prepare_implied(Job& job, Worker& worker);
+    void compute_implied(const Job& job, const AndNode& result, Worker& worker) const;
+    void imply_bounds(OrNode& node, Slot slot);
+
     // expand.cpp
     Job begin(const Selection& selection, Worker& worker);
-    bool solves_sides(const OrNode& node) const;
-    void imply_bounds(const Job& job, const AndNode& result, Worker& worker) const;
     bool shares_feature_bounds(const OrNode& node) const;
     bool may_keep(std::size_t bytes) const;
-    bool crosses_features(const OrNode& node) const;
     void keep_feature_bounds(OrNode& node, Slot slot, int side, FeatureBounds::Lower lower);
     bool make_branches(const Job& job, Worker& worker, AndNode& result, StopCondition& stop) const;
     void commit(const Job& job, AndNode result, Worker& worker);
@@ -300,7 +304,6 @@ class Search {
     void take_split(OrNode& node, Slot slot, const Branch& left, const Branch& right);
     void finish(OrNode& node);
     void close_and_node(OrNode& node, Slot slot);
-    void spread_bounds(OrNode& node, Slot slot);
     void bury(OrNode& parent, Slot slot, int side);
     void refresh_bound(OrNode& node);
 
@@ -323,7 +326,7 @@ class Search {
     std::unique_ptr<PrimalHeuristic> primal_;
     std::vector<TracePoint> trace_;
     std::vector<ExpansionRecord> log_;
-    ImpliedBounds implied_;  // see spread_bounds
+    ImpliedBounds implied_;  // see imply_bounds
     std::uint64_t last_id_ = 0;
     bool greedy_started_ = false;
     // Once the root is complete: whether its numbers were examined, and better ones to start again with, if
