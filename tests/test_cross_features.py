@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from codt import OptimalTreeClassifier, OptimalTreeRegressor, Search
 from codt.options.options import TERMINALS
-from tests.support.engine import KERNELS, REGISTRY, Settings, check_optimal, solve
+from tests.support.engine import REGISTRY, Settings, check_with_all_bounds, solve
 from tests.support.instances import TASKS, Instance, Task, scaled
-from tests.support.oracle import optimal_objective
 
 
 def related_columns(rng: np.random.Generator, n: int, p: int) -> NDArray[np.float64]:
@@ -50,17 +49,26 @@ def test_the_optimum_is_that_of_a_search_without_them(task: Task) -> None:
     for _ in range(scaled(120)):
         instance = related_instance(rng, task, int(rng.integers(8, 22)), int(rng.choice([3, 3, 4])))
         plain = solve(instance, Settings.with_all_bounds(terminal="depth-two", cross_feature_pruning=False))
-        settings = Settings.with_all_bounds(
-            strategy=str(rng.choice(list(REGISTRY))),
-            terminal=str(rng.choice(TERMINALS)),
-            kernel=str(rng.choice(KERNELS)),
-            greedy_start=bool(rng.integers(2)),
-            threads=int(rng.choice([1, 1, 2])),
-            **({} if len(instance.y) > 14 else few_bounds(rng)),
-        )
-        found = solve(instance, settings)
-        assert found.upper_bound == pytest.approx(plain.upper_bound, rel=1e-9), f"{settings}\n{instance!r}"
-        check_optimal(found, instance, None if len(instance.y) > 10 else optimal_objective(instance))
+        switches = {} if len(instance.y) > 14 else few_bounds(rng)
+        check_with_all_bounds(rng, instance, plain.upper_bound, **switches)
+
+
+@pytest.mark.parametrize("scale", [1e-60, 1e-42, 1e39, 1e140])
+@pytest.mark.parametrize("criterion", ["misclassification", "log_loss", "squared_error", "absolute_error", "poisson"])
+def test_losses_beyond_the_range_of_32_bit_floats(criterion: str, scale: float) -> None:
+    rng = np.random.default_rng([95, len(criterion), int(np.log10(scale)) + 100])
+    classifies = criterion in ("misclassification", "log_loss")
+    for _ in range(scaled(8)):
+        X = related_columns(rng, 60, 3)
+        score = np.floor(2 * np.abs(X[:, 0]) + 2 * rng.random(60))
+        weights = scale * (rng.random(60) + 0.1)
+        # Nothing but the bounds may find the tree.
+        plain: dict[str, Any] = {"max_depth": 3, "primal_heuristics": False, "greedy_start": False}
+        model: Any = (OptimalTreeClassifier if classifies else OptimalTreeRegressor)(criterion=criterion, **plain)
+        y = (score % 2).astype(int) if classifies else score
+        with_it = model.fit(X, y, sample_weight=weights).objective_
+        without = model.set_params(cross_feature_pruning=False).fit(X, y, sample_weight=weights).objective_
+        assert with_it == pytest.approx(without, rel=1e-9, abs=0)
 
 
 def random_table(rng: np.random.Generator, n: int) -> tuple[Any, Any]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from codt.options.options import TERMINALS
-from tests.support.engine import KERNELS, REGISTRY, SWITCHES, Settings, check_optimal, solve
+from tests.support.engine import KERNELS, REGISTRY, SWITCHES, Settings, check_optimal, check_with_all_bounds, solve
 from tests.support.instances import TASKS, Instance, Task, scaled
 from tests.support.oracle import optimal_objective
 
@@ -69,16 +68,7 @@ def test_with_penalties_and_few_values_the_optimum_is_that_of_the_plainest_searc
         penalty = float(rng.choice([0.0, 0.3, 0.9, 1.0, 2.0]))
         instance = instance_of_steps(rng, task, int(rng.integers(8, 27)), int(rng.choice([3, 3, 4])), penalty)
         plain = solve(instance, Settings(terminal="depth-two"))
-        settings = Settings.with_all_bounds(
-            strategy=str(rng.choice(list(REGISTRY))),
-            terminal=str(rng.choice(TERMINALS)),
-            kernel=str(rng.choice(KERNELS)),
-            greedy_start=bool(rng.integers(2)),
-            threads=int(rng.choice([1, 1, 2])),
-        )
-        found = solve(instance, settings)
-        assert found.upper_bound == pytest.approx(plain.upper_bound, rel=1e-9), f"{settings}\n{instance!r}"
-        check_optimal(found, instance, None if len(instance.y) > 10 else optimal_objective(instance))
+        check_with_all_bounds(rng, instance, plain.upper_bound)
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, make_dataclass
 from fractions import Fraction
 from typing import Any, Protocol
@@ -130,3 +131,18 @@ def check_optimal(search: Any, instance: Instance, optimum: Fraction | None = No
 #: The kernels that this machine can run; the portable ones, scalar and baseline, come first and always can.
 KERNELS = tuple(kernel for kernel, supported in _core.kernels().items() if supported)
 VECTOR_KERNELS = KERNELS[1:]
+
+
+def check_with_all_bounds(rng: np.random.Generator, instance: Instance, expected: float, **switches: bool) -> None:
+    """Check a search with all bounds but those switched off, and everything else at random."""
+    settings = Settings.with_all_bounds(
+        strategy=str(rng.choice(list(REGISTRY))),
+        terminal=str(rng.choice(TERMINALS)),
+        kernel=str(rng.choice(KERNELS)),
+        greedy_start=bool(rng.integers(2)),
+        threads=int(rng.choice([1, 1, 2])),
+        **switches,
+    )
+    found = solve(instance, settings)
+    assert math.isclose(found.upper_bound, expected, rel_tol=1e-9), f"{settings}\n{instance!r}"
+    check_optimal(found, instance)
