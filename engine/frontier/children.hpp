@@ -10,6 +10,7 @@
 // list, because their bounds still prune their neighbours.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -167,6 +168,19 @@ class Children {
     // solved, with bounds at most `excess` below the optima; infinite where the similarity bounds are off.
     void upper_bounds(std::uint32_t track, const std::vector<std::uint32_t>& thresholds, double excess,
                       double* left, double* right);
+
+    // The first open child by the strategy's priority of each track that has one for which `wanted` holds, in
+    // that order.
+    template <class Wanted>
+    void first_of_tracks(std::vector<Slot>& firsts, const Wanted& wanted) const {
+        firsts.assign(first_of_track_.size(), none);
+        for (const Slot slot : by_priority_.slots()) {
+            Slot& first = firsts[(*this)[slot].track];
+            if (wanted((*this)[slot]) && (first == none || before_by_priority(slot, first))) first = slot;
+        }
+        std::erase(firsts, none);
+        std::sort(firsts.begin(), firsts.end(), by_priority());
+    }
 
     // At most `count` open thresholds of some tracks, ascending for each: all of them, or evenly spread.
     void spread(std::span<const std::uint32_t> tracks, std::uint32_t count,

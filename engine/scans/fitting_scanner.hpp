@@ -29,6 +29,7 @@ class FittingScanner final : public Scanner {
 
     std::uint32_t lanes() const override { return chosen_->lanes(); }
     bool joins_orders() const override { return chosen_->joins_orders(); }
+    std::uint32_t features_at_once() const override { return chosen_->features_at_once(); }
 
     void prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) override {
         const double needed = needed_(subset);

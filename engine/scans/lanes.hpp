@@ -79,6 +79,14 @@ struct Pack {
             }
         }
     }
+    CODT_INLINE void subtract_widened(const std::uint8_t* row) {
+        typedef std::uint8_t Narrow __attribute__((vector_size(per_register)));
+        for (std::size_t i = 0; i < registers; ++i) {
+            Narrow x;
+            std::memcpy(&x, row + i * per_register, per_register);
+            r[i] -= __builtin_convertvector(x, Register);
+        }
+    }
     // *this += value in the lanes selected by a row of masks (all bits set, or none).
     CODT_INLINE void add_masked(const T* mask, T value) {
         for (std::size_t i = 0; i < registers; ++i) {

@@ -97,7 +97,10 @@ struct ClassSamples {
     }
 };
 
-template <class Int, Counting What, std::size_t Bytes>
+// Where the lanes of a sample are read: by its bucket, or in a row of its own.
+enum class RowsBy { bucket, sample };
+
+template <class Int, Counting What, std::size_t Bytes, RowsBy Rows>
 struct ManyClassPass {
     using P = Pack<Int, Bytes>;
     static constexpr std::uint32_t lanes = lane_count<Int>;
@@ -132,7 +135,7 @@ struct ManyClassPass {
     const LaneRows<Int, lanes>&plus, &minus;
     const ClassSamples<Int, What>& samples;
     const Stream<ClassBlock>& stream;
-    const std::uint8_t* bucket;
+    const std::uint8_t* bucket;  // or the rows of all samples
     ClassTable<Int>& table;
     Both best;
 
@@ -141,13 +144,17 @@ struct ManyClassPass {
     }
     // Adds a sample to a count, or removes it. Masks work because all bits of minus one are set.
     CODT_INLINE void enter(P& count, std::uint32_t id) const {
-        if constexpr (weighted)
+        if constexpr (Rows == RowsBy::sample)
+            count.add_widened(bucket + std::size_t{lanes} * id);
+        else if constexpr (weighted)
             count.add_masked(minus[bucket[id]], samples.weight[id]);
         else
             count.add_row(plus[bucket[id]]);
     }
     CODT_INLINE void leave(P& count, std::uint32_t id) const {
-        if constexpr (weighted)
+        if constexpr (Rows == RowsBy::sample)
+            count.subtract_widened(bucket + std::size_t{lanes} * id);
+        else if constexpr (weighted)
             count.subtract_masked(minus[bucket[id]], samples.weight[id]);
         else
             count.add_row(minus[bucket[id]]);

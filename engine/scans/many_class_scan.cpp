@@ -25,6 +25,7 @@ struct ManyClassKernel : KernelDefaults {
     static constexpr std::uint32_t lanes = lane_count<Int>;
     static constexpr bool joins_orders = true, takes_two_orders = true;
     static constexpr bool weighted = What == Counting::weights;
+    static constexpr bool mixes_features = !weighted && lanes == mixed_lanes;
     using Block = ClassBlock;
     using Sums = std::vector<std::int64_t>;  // of each class
 
@@ -131,16 +132,28 @@ struct ManyClassKernel : KernelDefaults {
     template <std::size_t Bytes>
     CODT_INLINE static void run(ManyClassKernel* kernel, const Stream<Block>* stream,
                                 const std::uint8_t* bucket) {
-        ManyClassPass<Int, What, Bytes> pass{
-            kernel->plus_, kernel->minus_, kernel->samples_, *stream, bucket, kernel->table_, {}};
-        pass.best.left.load(kernel->best_[0]);
-        pass.best.right.load(kernel->best_[1]);
-        stream->missing ? pass.template run<true>() : pass.template run<false>();
-        pass.best.left.store(kernel->best_[0]);
-        pass.best.right.store(kernel->best_[1]);
+        kernel->template pass<Bytes, RowsBy::bucket>(*stream, bucket);
+    }
+
+    void make_rows() { rows_.ensure(std::size_t{lanes} * samples_.label.size()); }
+    std::uint8_t* row(std::uint32_t id) { return rows_.data() + std::size_t{lanes} * id; }
+
+    template <std::size_t Bytes>
+    CODT_INLINE static void run_rows(ManyClassKernel* kernel, const Stream<Block>* stream) {
+        kernel->template pass<Bytes, RowsBy::sample>(*stream, kernel->rows_.data());
     }
 
  private:
+    template <std::size_t Bytes, RowsBy Rows>
+    CODT_INLINE void pass(const Stream<Block>& stream, const std::uint8_t* rows) {
+        ManyClassPass<Int, What, Bytes, Rows> pass{plus_, minus_, samples_, stream, rows, table_, {}};
+        pass.best.left.load(best_[0]);
+        pass.best.right.load(best_[1]);
+        stream.missing ? pass.template run<true>() : pass.template run<false>();
+        pass.best.left.store(best_[0]);
+        pass.best.right.store(best_[1]);
+    }
+
     // The correct samples out of n if a known split makes `errors` errors.
     static Int correct(double n, double errors) {
         return errors < n ? static_cast<Int>(n - std::max(0.0, std::ceil(errors))) : Int{0};
@@ -150,6 +163,7 @@ struct ManyClassKernel : KernelDefaults {
     LabelledData data_;
     std::vector<std::uint16_t> local_class_;
     ClassSamples<Int, What> samples_;
+    Buffer<std::uint8_t> rows_;  // of every id
     std::vector<std::uint32_t> class_start_;
     std::vector<std::int64_t> totals_;  // of each class
     double total_ = 0;                  // weight of the subset

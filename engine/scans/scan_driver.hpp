@@ -21,11 +21,15 @@
 //                                  for kernels that join orders
 //     run<Bytes>(kernel, stream, code)
 //                                  a pass over one second feature, with registers of so many bytes
+//     make_rows(), row(id), run_rows<Bytes>(kernel, stream)
+//                                  the lanes in which a sample goes left, a byte each, and a pass that reads
+//                                  them; for kernels that mix features (see sample_rows.hpp)
 //     value(side, lane, price)     what the passes have found; a kernel of brackets has `bracket` instead
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <span>
 #include <type_traits>
@@ -38,6 +42,7 @@
 #include "scans/dispatch.hpp"
 #include "scans/lane_rows.hpp"
 #include "scans/lanes.hpp"
+#include "scans/sample_rows.hpp"
 #include "scans/scanner.hpp"
 
 namespace codt {
@@ -94,6 +99,8 @@ struct KernelDefaults {
     // pass takes both orders of the second feature; otherwise each has a pass of its own.
     static constexpr bool joins_orders = false;
     static constexpr bool takes_two_orders = false;
+    // Whether a batch may hold thresholds of several features.
+    static constexpr bool mixes_features = false;
     static constexpr std::uint32_t longest_block = block_size;
     // What a pass looks up for a sample: its bucket (see lane_rows.hpp), to which a kernel may add more.
     static std::uint8_t code(std::uint32_t, std::size_t bucket) { return static_cast<std::uint8_t>(bucket); }
@@ -105,12 +112,20 @@ class ScanDriver {
     template <class... Args>
     explicit ScanDriver(KernelPath path, const Args&... args)
         : kernel_(args...),
-          pass_(kernel_function<Kernel, Kernel*, const Stream<Block>*, const std::uint8_t*>(path)) {}
+          pass_(kernel_function<Kernel, Kernel*, const Stream<Block>*, const std::uint8_t*>(path)) {
+        if constexpr (Kernel::mixes_features)
+            pass_over_rows_ = kernel_function<RowsOf<Kernel>, Kernel*, const Stream<Block>*>(path);
+    }
 
     const Kernel& kernel() const { return kernel_; }
 
+    std::uint32_t features_at_once() const {
+        return Kernel::mixes_features && subset_->size() <= most_rows ? features_of_batch(subset_->features()) : 1;
+    }
+
     bool prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) {
         subset_ = &subset;
+        has_rows_ = false;
         if (!kernel_.read(subset)) return false;
         code_.resize(subset.size());
         blocks_.refill(subset.features(), [&](std::uint32_t f) {
@@ -140,7 +155,7 @@ class ScanDriver {
             start(orders, price, known);
             for (; stream != streams_.end() && price_of(*stream) == price; ++stream) {
                 if (stop.reached_after(subset_->size())) return false;
-                pass_(&kernel_, &*stream, code_.data());
+                mixed_ ? pass_over_rows_(&kernel_, &*stream) : pass_(&kernel_, &*stream, code_.data());
             }
             take(price);
             // What is left costs more, perhaps too much for all lanes.
@@ -154,8 +169,9 @@ class ScanDriver {
     struct Cut {
         std::size_t order, place;
         std::uint32_t end;  // samples before it, leaving out missing ones if orders are joined
+        std::uint32_t lane = 0;
     };
-    // The thresholds of the last run, by lane.
+    // The thresholds of the last run.
     std::span<const Cut> lanes() const { return lanes_; }
 
  private:
@@ -165,27 +181,75 @@ class ScanDriver {
     template <class Orders, class Known>
     void start(const Orders& orders, double price, const Known& known) {
         const std::uint32_t size = subset_->size();
-        const auto start_lane = [&](std::size_t lane, std::uint32_t n, const auto& left, auto& right) {
+        std::uint64_t used = 0;
+        const auto start_lane = [&](Cut& cut, std::size_t lane, std::uint32_t n, const auto& left,
+                                    auto& right) {
             kernel_.rest(left, right);
-            kernel_.start(0, lane, n, left, std::max(0.0, known(0, lanes_[lane]) - price));
-            kernel_.start(1, lane, size - n, right, std::max(0.0, known(1, lanes_[lane]) - price));
+            kernel_.start(0, lane, n, left, std::max(0.0, known(0, cut) - price));
+            kernel_.start(1, lane, size - n, right, std::max(0.0, known(1, cut) - price));
+            cut.lane = static_cast<std::uint32_t>(lane);
+            used |= std::uint64_t{1} << lane;
         };
-        if constexpr (Kernel::joins_orders) {
-            if (orders.size() == 2)
-                fill_joined_lanes(orders[0], orders[1], start_lane);
-            else
-                fill_lanes(orders[0], start_lane);
-        } else {
-            CODT_CHECK(orders.size() == 1);
+        mixed_ = false;
+        lanes_.clear();
+        if (orders.size() == 1) {
             fill_lanes(orders[0], start_lane);
+        } else if (orders.size() == 2 && subset_->other_order(orders[0].feature) == orders[1].feature &&
+                   Kernel::joins_orders) {
+            if constexpr (Kernel::joins_orders) fill_joined_lanes(orders[0], orders[1], start_lane);
+        } else {
+            CODT_CHECK(Kernel::mixes_features);
+            if constexpr (Kernel::mixes_features) fill_mixed_lanes(orders, start_lane);
         }
-        for (std::size_t j = lanes_.size(); j < Kernel::lanes; ++j) kernel_.pad(j);
+        for (std::size_t lane = 0; lane < Kernel::lanes; ++lane)
+            if (!(used >> lane & 1U)) kernel_.pad(lane);
+    }
+
+    // Thresholds of several features: every sample has a row of its own.
+    template <class Orders, class Start>
+    void fill_mixed_lanes(const Orders& orders, const Start& start) {
+        mixed_ = true;
+        if (!has_rows_) kernel_.make_rows();
+        has_rows_ = true;
+        const auto widths = lanes_of_features(orders.size());
+        auto left = kernel_.nothing();
+        auto right = left;
+        std::uint32_t first_lane = 0;
+        for (std::size_t b = 0; b < orders.size(); ++b) {
+            const Cuts& cuts = orders[b];
+            const std::size_t first = lanes_.size();
+            add_cuts(cuts, b, 0);
+            left = kernel_.nothing();
+            const auto order = subset_->order(cuts.feature);
+            const auto fill = [&](auto width) {
+                std::uint32_t k = 0;
+                for (std::size_t j = first; j < lanes_.size(); ++j) {
+                    const auto bucket = static_cast<std::uint32_t>(j - first);
+                    const auto row = row_of_bucket<width>(bucket);
+                    for (const std::uint32_t end = lanes_[j].end; k < end; ++k) {
+                        kernel_.add(left, order[k]);
+                        std::memcpy(kernel_.row(order[k]) + first_lane, row.data(), width);
+                    }
+                    start(lanes_[j], first_lane + bucket, k, left, right);
+                }
+                const auto row = row_of_bucket<width>(static_cast<std::uint32_t>(lanes_.size() - first));
+                for (; k < order.size(); ++k)
+                    std::memcpy(kernel_.row(order[k]) + first_lane, row.data(), width);
+            };
+            CODT_CHECK(cuts.thresholds.size() <= widths[b]);
+            if (widths[b] == 16)
+                fill(std::integral_constant<std::uint32_t, 16>{});
+            else if (widths[b] == 8)
+                fill(std::integral_constant<std::uint32_t, 8>{});
+            else
+                fill(std::integral_constant<std::uint32_t, 4>{});
+            first_lane += widths[b];
+        }
     }
 
     // Puts the samples between the thresholds into their buckets, and the thresholds into lanes.
     template <class Start>
     void fill_lanes(const Cuts& cuts, const Start& start) {
-        lanes_.clear();
         add_cuts(cuts, 0, 0);
         auto left = kernel_.nothing();
         auto right = left;
@@ -198,7 +262,7 @@ class ScanDriver {
                 kernel_.add(left, id);
                 code[id] = kernel_.code(id, lane);
             }
-            start(lane, k, left, right);
+            start(lanes_[lane], lane, k, left, right);
         }
         for (const std::size_t last = lanes_.size(); k < order.size(); ++k)
             code[order[k]] = kernel_.code(order[k], last);
@@ -213,7 +277,6 @@ class ScanDriver {
         const auto ends = subset_->group_end(first.feature);
         const std::uint32_t present = ends[ends.size() - 2];
         const auto missing = static_cast<std::uint32_t>(order.size()) - present;
-        lanes_.clear();
         add_cuts(first, 0, 0);
         add_cuts(second, 1, missing);
         std::inplace_merge(lanes_.begin(),
@@ -238,10 +301,10 @@ class ScanDriver {
                 code[id] = kernel_.code(id, lane);
             }
             if (lanes_[lane].order == 0) {
-                start(lane, k, left, right);
+                start(lanes_[lane], lane, k, left, right);
             } else {
                 missing_left |= std::uint64_t{1} << lane;
-                start(lane, k + missing, with_missing, right);
+                start(lanes_[lane], lane, k + missing, with_missing, right);
             }
         }
         for (const std::size_t last = lanes_.size(); k < present; ++k)
@@ -283,6 +346,9 @@ class ScanDriver {
 
     Kernel kernel_;
     void (*pass_)(Kernel*, const Stream<Block>*, const std::uint8_t*);
+    void (*pass_over_rows_)(Kernel*, const Stream<Block>*) = nullptr;
+    bool has_rows_ = false;  // whether the kernel has room for rows of this subset
+    bool mixed_ = false;     // whether the batch is of several features
     const Subset* subset_ = nullptr;
     std::vector<std::uint8_t> code_;  // of every id
     std::vector<Cut> lanes_;
@@ -298,6 +364,7 @@ class LaneScanner final : public Scanner {
 
     std::uint32_t lanes() const override { return Kernel::lanes; }
     bool joins_orders() const override { return Kernel::joins_orders; }
+    std::uint32_t features_at_once() const override { return driver_.features_at_once(); }
 
     void prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) override {
         driver_.prepare(subset, feature_rank);
@@ -309,12 +376,10 @@ class LaneScanner final : public Scanner {
             return (side == 0 ? order.left : order.right)[cut.place];
         };
         const auto take = [&](double price) {
-            std::size_t lane = 0;
-            for (const auto& cut : driver_.lanes()) {
+            for (const auto& cut : driver_.lanes())
                 for (int side = 0; side < 2; ++side)
-                    value(side, cut) = std::min(value(side, cut), driver_.kernel().value(side, lane, price));
-                ++lane;
-            }
+                    value(side, cut) =
+                        std::min(value(side, cut), driver_.kernel().value(side, cut.lane, price));
         };
         return driver_.run(orders, prices, value, take, stop);
     }
@@ -344,16 +409,13 @@ class LaneBracketScanner final : public BracketScanner {
             for (double* const lower : order.lower)
                 std::fill_n(lower, order.thresholds.size(), std::numeric_limits<double>::infinity());
         const auto take = [&](double price) {
-            std::size_t lane = 0;
-            for (const auto& cut : driver_.lanes()) {
+            for (const auto& cut : driver_.lanes())
                 for (int side = 0; side < 2; ++side) {
                     double& lower = orders[cut.order].lower[side][cut.place];
                     double of_price = 0;
-                    driver_.kernel().bracket(side, lane, price, of_price, upper(side, cut));
+                    driver_.kernel().bracket(side, cut.lane, price, of_price, upper(side, cut));
                     lower = std::min(lower, of_price);
                 }
-                ++lane;
-            }
         };
         return driver_.run(orders, prices, upper, take, stop);
     }

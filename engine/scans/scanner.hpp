@@ -36,6 +36,10 @@ class Scanner {
     // Whether one call takes thresholds of both orders of a feature that misses values (see Dataset).
     virtual bool joins_orders() const { return false; }
 
+    // Of how many features the thresholds of one call may be, for the subset prepared last; each then has the
+    // lanes that lanes_of_features says (see sample_rows.hpp).
+    virtual std::uint32_t features_at_once() const { return 1; }
+
     // Makes `subset` the one that scan works on; it must stay alive and unchanged until the next call.
     // Features are walked in the order of `feature_rank`: with promising ones first, bounds rule out more
     // blocks of the others.
@@ -49,8 +53,8 @@ class Scanner {
         double* right;
     };
 
-    // Evaluates thresholds of one feature, or of both its orders, the first order first. False if `stop` was
-    // reached; the values are then void.
+    // Evaluates thresholds of one feature, of both its orders, the first order first, or of several features
+    // (see features_at_once). False if `stop` was reached; the values are then void.
     virtual bool scan(std::span<const Values> orders, const Prices& prices, StopCondition& stop) = 0;
 };
 

@@ -134,6 +134,8 @@ Evaluator& DepthTwoSolver::begin(const Subset& subset, const FeatureOrder& order
 std::span<SplitBatch> DepthTwoSolver::choose_batches(const Subset& subset, const Evaluator& evaluator,
                                                      Children::Slot slot,
                                                      std::span<const double> feature_lower, double cutoff) {
+    if (const std::uint32_t most = evaluator.features_at_once(); most > 1)
+        if (const auto batches = mix_features(most, feature_lower, cutoff); !batches.empty()) return batches;
     const std::uint32_t f = children_[slot].feature;
     std::uint32_t features[2] = {f, f};
     // Unless one of two orders is already ruled out, they share the lanes.
@@ -157,6 +159,29 @@ std::span<SplitBatch> DepthTwoSolver::choose_batches(const Subset& subset, const
     if (batches.front().size() == 0) batches = batches.last(1);
     for (SplitBatch& batch : batches) batch.forget();
     return batches;
+}
+
+// Thresholds of the first features by the strategy's priority; none if only one feature has open ones.
+std::span<SplitBatch> DepthTwoSolver::mix_features(std::uint32_t most, std::span<const double> feature_lower,
+                                                   double cutoff) {
+    children_.first_of_tracks(firsts_, [&](const Child& child) {
+        const double known = feature_lower.empty() ? 0 : feature_lower[child.feature];
+        return std::max(child.lower.allowed, known) < cutoff - settings_.tolerance;
+    });
+    const std::size_t features = std::min<std::size_t>(firsts_.size(), most);
+    if (features < 2) return {};
+    const auto lanes = lanes_of_features(features);
+    std::size_t used = 0;
+    for (std::size_t b = 0; b < features; ++b) {
+        const Child& child = children_[firsts_[b]];
+        SplitBatch& batch = batches_[used];
+        batch.feature = child.feature;
+        std::vector<std::uint32_t>* const thresholds = &batch.thresholds;
+        children_.spread(std::span(&child.track, 1), lanes[b], std::span(&thresholds, 1));
+        batch.forget();
+        ++used;
+    }
+    return {batches_, used};
 }
 
 // Evaluates exactly the incumbent, which is known from above only, and the candidates whose lower bounds do

@@ -66,10 +66,12 @@ class DepthTwoSolver {
     Evaluator& begin(const Subset& subset, const FeatureOrder& order, const Budget& budget, double leaf_loss,
                      bool bounds_suffice);
     bool all_trees(const Budget& budget) const { return !budget.limited() && settings_.rules.free(); }
-    // The splits to evaluate next: of one feature, or of both orders of it.
+    // The splits to evaluate next: of one feature, of both orders of it, or of several features.
     std::span<SplitBatch> choose_batches(const Subset& subset, const Evaluator& evaluator,
                                          Children::Slot slot, std::span<const double> feature_lower,
                                          double cutoff);
+    std::span<SplitBatch> mix_features(std::uint32_t most, std::span<const double> feature_lower,
+                                       double cutoff);
 
     const SearchSettings& settings_;
     const Strategy& strategy_;
@@ -84,7 +86,8 @@ class DepthTwoSolver {
     static constexpr std::uint64_t nothing = UINT64_MAX;
     std::uint64_t prepared_ = nothing;  // the subset that solve_split was last used on
     Children children_;
-    SplitBatch batches_[2];
+    SplitBatch batches_[most_features_at_once];
+    std::vector<Children::Slot> firsts_;  // see mix_features
     FeatureOrder own_order_;
     std::vector<double> feature_lower_;
 };

@@ -32,7 +32,7 @@ void SplitScan::prepare(const Subset& subset, const FeatureOrder& order) {
 }
 
 bool SplitScan::solve(std::span<SplitBatch> batches, StopCondition& stop) {
-    Scanner::Values values[2];
+    Scanner::Values values[most_features_at_once];
     std::size_t splits = 0;
     for (std::size_t b = 0; b < batches.size(); ++b) {
         SplitBatch& batch = batches[b];

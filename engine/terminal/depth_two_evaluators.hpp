@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "frontier/children.hpp"
+#include "scans/sample_rows.hpp"
 #include "scans/scanner.hpp"
 #include "terminal/depth_two_result.hpp"
 #include "terminal/leaf_sides.hpp"
@@ -40,8 +41,9 @@ class SplitScan {
 
     std::uint32_t lanes() const { return scanner_->lanes(); }
     bool joins_orders() const { return scanner_->joins_orders(); }
+    std::uint32_t features_at_once() const { return scanner_->features_at_once(); }
     void prepare(const Subset& subset, const FeatureOrder& order);
-    // Solves one batch, or two of both orders of a feature (see Scanner). False if stopped.
+    // Solves one batch, or several at once (see Scanner). False if stopped.
     bool solve(std::span<SplitBatch> batches, StopCondition& stop);
     bool solve(SplitBatch& batch, StopCondition& stop) { return solve({&batch, 1}, stop); }
 
@@ -60,8 +62,10 @@ class Evaluator {
     // How many splits it takes at the most, and whether these may be of both orders of a feature.
     virtual std::uint32_t lanes() const = 0;
     virtual bool joins_orders() const = 0;
+    // Of how many features, for the present subset.
+    virtual std::uint32_t features_at_once() const { return 1; }
 
-    // Evaluates the splits of one batch, or of two of both orders of a feature; their sides it overwrites.
+    // Evaluates the splits of one batch, or of several at once (see Scanner); their sides it overwrites.
     // False if stopped; then nothing has changed.
     virtual bool expand(std::span<SplitBatch> batches, Children& children, DepthTwoResult& result,
                         StopCondition& stop) = 0;
@@ -74,6 +78,7 @@ class PlainEvaluator final : public Evaluator {
     void begin(const Subset& subset, const FeatureOrder& order) { scan_.prepare(subset, order); }
     std::uint32_t lanes() const override { return scan_.lanes(); }
     bool joins_orders() const override { return scan_.joins_orders(); }
+    std::uint32_t features_at_once() const override { return scan_.features_at_once(); }
     bool expand(std::span<SplitBatch> batches, Children& children, DepthTwoResult& result,
                 StopCondition& stop) override;
 
