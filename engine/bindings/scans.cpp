@@ -10,6 +10,7 @@
 #include "bindings/arrays.hpp"
 #include "bindings/input.hpp"
 #include "bindings/names.hpp"
+#include "scans/sample_rows.hpp"
 #include "search/problem.hpp"
 
 namespace nb = nanobind;
@@ -118,6 +119,45 @@ nb::dict scan_sides(const Matrix& x, const Values& y, const std::string& task, s
     return out;
 }
 
+// The same for thresholds of several features in one scan: for each, the left and right objectives. Empty if
+// the scan does not take so many features at once.
+nb::dict scan_mixed(const Matrix& x, const Values& y, std::int64_t n_classes, double penalty,
+                    const std::vector<std::uint32_t>& features,
+                    const std::vector<std::vector<std::uint32_t>>& thresholds, const Sides& known,
+                    const std::string& kernel) {
+    check_features(x);
+    const Targets targets = targets_from(x, y, {"classification", n_classes, {}, {}});
+    const Problem problem = make_problem({}, {x.data(), x.size()}, targets, {.merge_rows = false});
+    const Subset subset(*problem.data);
+    const auto scanner = problem.objective->make_scanner({kernel_from(kernel)}, no_leaf_limits);
+    std::vector<std::uint32_t> rank(subset.features());
+    for (std::uint32_t f = 0; f < rank.size(); ++f) rank[f] = f;
+    scanner->prepare(subset, rank);
+    nb::dict out;
+    if (features.size() > scanner->features_at_once()) return out;
+    if (thresholds.size() != features.size()) refuse("thresholds: expected a list for each feature");
+    const auto lanes = lanes_of_features(features.size());
+    std::size_t count = 0;
+    for (std::size_t b = 0; b < features.size(); ++b) {
+        check_thresholds(subset, features[b], thresholds[b]);
+        if (thresholds[b].size() > lanes[b]) refuse("thresholds: more than there are lanes");
+        count += thresholds[b].size();
+    }
+    if (known.size() != 2 || known[0].size() != count || known[1].size() != count)
+        refuse("known: expected a row for each side and a column for each threshold");
+    Sides values = known;
+    std::vector<Scanner::Values> batches;
+    std::size_t first = 0;
+    for (std::size_t b = 0; b < features.size(); ++b) {
+        batches.push_back({{features[b], thresholds[b]}, values[0].data() + first, values[1].data() + first});
+        first += thresholds[b].size();
+    }
+    StopCondition stop;
+    scanner->scan(batches, Prices(penalty / problem.objective->unit()), stop);
+    out["value"] = matrix_of(values, count);
+    return out;
+}
+
 }  // namespace
 
 void bind_scans(nb::module_& m) {
@@ -131,6 +171,8 @@ void bind_scans(nb::module_& m) {
           nb::arg("known"), nb::arg("kernel"), nb::arg("bounds"),
           nb::arg("second") = std::vector<std::uint32_t>{}, nb::arg("objective") = "",
           nb::arg("parameters") = std::vector<double>{}, nb::arg("weights").none() = nb::none());
+    m.def("scan_mixed", &scan_mixed, nb::arg("X"), nb::arg("y"), nb::kw_only(), nb::arg("n_classes"),
+          nb::arg("penalty"), nb::arg("features"), nb::arg("thresholds"), nb::arg("known"), nb::arg("kernel"));
 }
 
 }  // namespace codt::bindings

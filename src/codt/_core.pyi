@@ -90,6 +90,17 @@ def scan_sides(
     parameters: list[float] = ...,
     weights: NDArray[np.float64] | None = None,
 ) -> SideValues: ...
+def scan_mixed(
+    X: NDArray[np.float64],
+    y: NDArray[np.float64],
+    *,
+    n_classes: int,
+    penalty: float,
+    features: list[int],
+    thresholds: list[list[int]],
+    known: list[list[float]],
+    kernel: str,
+) -> SideValues: ...
 
 class Search:
     def __init__(
