@@ -92,6 +92,8 @@ class Children {
     // The threshold the strategy splits this interval at (SelectThreshold), or the nearest one that is not
     // ruled out.
     std::uint32_t select_threshold(Slot slot, double cutoff);
+    // A threshold of an interval, or the nearest one that is not ruled out.
+    std::uint32_t nearest_open(Slot slot, std::uint32_t threshold, double cutoff);
 
     // Expand: replaces the interval by an AND node at threshold t and what is left on both sides of it.
     Slot expand(Slot interval, std::uint32_t t, std::int32_t and_node);

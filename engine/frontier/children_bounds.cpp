@@ -146,6 +146,11 @@ std::uint32_t Children::select_threshold(Slot slot, double cutoff) {
         chosen =
             static_cast<std::uint32_t>(std::min_element(begin + child.first, begin + child.last + 1) - begin);
     }
+    return nearest_open(slot, chosen, cutoff);
+}
+
+std::uint32_t Children::nearest_open(Slot slot, std::uint32_t chosen, double cutoff) {
+    const Child& child = (*this)[slot];
     if (!cross_features_.any(child.feature)) return chosen;
     const OpenInterval interval = open_interval(slot);
     const double target = cutoff - settings_->tolerance;

@@ -7,8 +7,10 @@
 // by a threshold in the middle, or by a better bound on L(p) or R(q), where p or q are still open; that
 // serves the whole interval, and others, too. The middle is taken only if the incumbents of the two sides say
 // that better bounds cannot bring the interval far enough, `enough` of the way from the node's bound to its
-// cutoff. On both sides of an AND node, and between L(p) and R(q), the one with more room between bound and
-// incumbent goes first.
+// cutoff; it is the middle by the losses of the two sides, not by their samples. On both sides of an AND
+// node, and between L(p) and R(q), the one with more room between bound and incumbent goes first.
+#include <vector>
+
 #include "search/search.hpp"
 
 namespace codt {
@@ -38,6 +40,28 @@ int Search::wider_side(const AndNode& node) const {
     if (!left.selectable()) return right.selectable() ? 1 : -1;
     if (!right.selectable()) return 0;
     return right.room() > left.room() ? 1 : 0;
+}
+
+// The threshold t of an interval between p and q that raises its bound most: the two halves that it leaves
+// have the bounds lambda + L(p) + R(t) and lambda + L(t) + R(q), of which the lesser is greatest where L(t) -
+// L(p) and R(t) - R(q) are equal. L and R are not known, but as they are, the loss of a leaf never falls with
+// the samples; it takes their place. The middle of the interval would often leave nearly all that is hard to
+// predict on one side, and thus a bound of zero on the other.
+std::uint32_t Search::balanced_threshold(const OrNode& node, Slot interval) const {
+    const Child& child = node.children[interval];
+    std::vector<double> left, right;
+    objective_->all_leaf_losses(node.subset, child.feature, left, right);
+    const double before = child.first > 0 ? left[child.first - 1] : 0;
+    const double behind = child.last + 1 < right.size() ? right[child.last + 1] : 0;
+    std::uint32_t low = child.first, high = child.last;
+    while (low < high) {
+        const std::uint32_t middle = low + (high - low) / 2;
+        if (left[middle] - before < right[middle] - behind)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 std::optional<Search::Side> Search::neighbour_to_raise(const OrNode& node, Slot interval) const {

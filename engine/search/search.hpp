@@ -271,6 +271,7 @@ class Search {
         Slot slot;
         int side;
     };
+    std::uint32_t balanced_threshold(const OrNode& node, Slot interval) const;
     std::optional<Side> neighbour_to_raise(const OrNode& node, Slot interval) const;
 
     // cross_features.cpp

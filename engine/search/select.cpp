@@ -37,7 +37,11 @@ std::optional<Search::Selection> Search::select(bool dual) {
             }
             if (node->children.refresh(slot, cutoff)) continue;
             const auto neighbour = dual ? neighbour_to_raise(*node, slot) : std::nullopt;
-            if (!neighbour) return Selection{node, slot, node->children.select_threshold(slot, cutoff)};
+            if (!neighbour)
+                return Selection{
+                    node, slot,
+                    dual ? node->children.nearest_open(slot, balanced_threshold(*node, slot), cutoff)
+                         : node->children.select_threshold(slot, cutoff)};
             slot = neighbour->slot;
             side = neighbour->side;
         }
