@@ -171,6 +171,18 @@ FAULTS = (
         "        if (r == at_) {",
     ),
     Fault(
+        "samples between thresholds that lose on both sides",
+        "engine/bounds/loss_between.cpp",
+        "end - end_of(f, last);",
+        "end - end_of(f, first);",
+    ),
+    Fault(
+        "a quantile that is sought in too few buckets",
+        "engine/scans/pinball_bounds.hpp",
+        "floor((of_part - down * moved)",
+        "floor((of_part + 0 * moved)",
+    ),
+    Fault(
         "a trace that is ahead of the proof",
         "engine/search/search.cpp",
         "priced_lower = std::min(root_.lower.allowed, root_.incumbent);",

@@ -25,6 +25,9 @@ void Children::reset(const SearchSettings& settings, const Strategy& strategy, c
     closed_ = Bound::both(infinity);
     closed_at_feature_.assign(subset.features(), infinity);
     worst_.reset(objective, subset);
+    const bool uses_loss_between = settings.bounds.clustering && settings.bounds.sub_interval;
+    const std::uint32_t side_leaves = Budget{budget.depth - 1, Budget::any}.most_leaves(Budget::any);
+    loss_between_.reset(objective, subset, uses_loss_between ? side_leaves : Budget::any);
     crosses_features_ = settings.bounds.cross_feature && budget.depth > 2 && !budget.limited();
     cross_features_.reset(subset.features());
     children_.clear();
@@ -160,8 +163,8 @@ void Children::order_by(const std::vector<Criterion>* priority) {
 }
 
 std::size_t Children::bytes() const {
-    return children_.capacity() * sizeof(Child) + worst_.bytes() + cross_features_.bytes() +
-           by_priority_.bytes() + by_lower_.bytes() +
+    return children_.capacity() * sizeof(Child) + worst_.bytes() + loss_between_.bytes() +
+           cross_features_.bytes() + by_priority_.bytes() + by_lower_.bytes() +
            (unused_.capacity() + first_of_track_.capacity()) * sizeof(Slot) +
            closed_at_feature_.capacity() * sizeof(double) + possible_.capacity() * sizeof(possible_[0]) +
            outermost_.capacity() * sizeof(Outermost);

@@ -19,6 +19,7 @@
 
 #include "bounds/cross_features.hpp"
 #include "bounds/feature_bounds.hpp"
+#include "bounds/loss_between.hpp"
 #include "bounds/similarity.hpp"
 #include "common/random.hpp"
 #include "frontier/indexed_heap.hpp"
@@ -202,9 +203,9 @@ class Children {
     void update(Slot slot);
     OpenInterval open_interval(Slot slot) const;
     // Raises `lower` to what the neighbours imply, and with `shrink` cuts the interval; false if nothing is
-    // left.
-    bool survives(OpenInterval& interval, double& lower, double cutoff, bool shrink);
-    bool tighten(Slot interval, double cutoff, bool shrink);
+    // left. `new_neighbours`: they were not there before, or have risen.
+    bool survives(OpenInterval& interval, double& lower, double cutoff, bool shrink, bool new_neighbours);
+    bool tighten(Slot interval, double cutoff, bool shrink, bool new_neighbours = false);
     bool survives_cross_features(OpenInterval& interval, double& lower, double cutoff);
     // Replaces an interval by what is left of it, if anything; whether it has changed.
     bool replace(Slot slot, const OpenInterval& interval, double lower, bool left);
@@ -256,6 +257,7 @@ class Children {
     std::vector<LeafLimits::Thresholds> possible_;
     std::vector<Outermost> outermost_;
     WorstCost worst_;
+    LossBetween loss_between_;
     bool crosses_features_ = false;
     CrossFeatures cross_features_;
     std::vector<Child> children_;

@@ -72,7 +72,7 @@ void Children::evaluate(std::uint32_t track, const std::vector<EvaluatedSplit>& 
                                   : old.next != none ? &(*this)[old.next].split
                                                      : nullptr};
                 double lower = old.lower.allowed;
-                if (survives(rest, lower, cutoff, shrink)) {
+                if (survives(rest, lower, cutoff, shrink, true)) {
                     if (before && !before_is_child)
                         previous = add_solved(track, *before, bound_of(*before), previous, old.next);
                     const Slot interval = add_interval(track, rest.first, rest.last, lower);
@@ -107,7 +107,7 @@ void Children::raise(Slot slot, const Bound& left, const Bound& right, double he
     if (!settings_->bounds.similarity()) return;
     const Slot beside[2] = {child.previous, child.next};
     for (const Slot neighbour : beside)
-        if (is_interval(neighbour)) tighten(neighbour, cutoff, settings_->bounds.neighborhood);
+        if (is_interval(neighbour)) tighten(neighbour, cutoff, settings_->bounds.neighborhood, true);
 }
 
 bool Children::refresh(Slot slot, double cutoff) {
@@ -230,7 +230,8 @@ OpenInterval Children::open_interval(Slot slot) const {
             child.next != none ? &(*this)[child.next].split : nullptr};
 }
 
-bool Children::survives(OpenInterval& interval, double& lower, double cutoff, bool shrink) {
+bool Children::survives(OpenInterval& interval, double& lower, double cutoff, bool shrink,
+                        bool new_neighbours) {
     if (!interval.before && !interval.after) return true;
     const double own_price = price(interval.feature);
     const double target = cutoff - settings_->tolerance;
@@ -239,18 +240,23 @@ bool Children::survives(OpenInterval& interval, double& lower, double cutoff, bo
         note_closed(interval.feature, Bound::both(lower));
         return false;
     }
-    if (!shrink) return true;
     const std::uint32_t first = interval.first, last = interval.last;
-    const bool left = shrink_interval(interval, target - own_price, worst_);
+    bool left = true;
+    if (new_neighbours) {
+        const double least = loss_between_.shrink(interval, target - own_price);
+        left = least < target - own_price;
+        lower = std::max(lower, own_price + least);
+    }
+    if (left && shrink) left = shrink_interval(interval, target - own_price, worst_);
     if (!left || interval.first != first || interval.last != last)
         note_closed(interval.feature, Bound::both(target));
     return left;
 }
 
-bool Children::tighten(Slot slot, double cutoff, bool shrink) {
+bool Children::tighten(Slot slot, double cutoff, bool shrink, bool new_neighbours) {
     OpenInterval interval = open_interval(slot);
     double lower = (*this)[slot].lower.allowed;
-    const bool left = survives(interval, lower, cutoff, shrink);
+    const bool left = survives(interval, lower, cutoff, shrink, new_neighbours);
     return replace(slot, interval, lower, left);
 }
 

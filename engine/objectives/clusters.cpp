@@ -77,14 +77,13 @@ class WeightedRangeDeviation {
             sum_[i + 1] = sum_[i] + weights[i] * sorted[i];
         }
         farthest_ = sorted.empty() ? 0.0 : std::max(std::abs(sorted.front()), std::abs(sorted.back()));
+        equal_weights_ = !weights.empty() && std::ranges::all_of(weights, [&](double weight) {
+            return weight == weights.front();
+        });
     }
     double operator()(std::size_t i, std::size_t j) const {
         if (j <= i + 1) return 0.0;
-        const auto first = weight_.begin() + static_cast<std::ptrdiff_t>(i);
-        const auto last = weight_.begin() + static_cast<std::ptrdiff_t>(j);
-        // The first whose weight, with those before it, is the share of the cluster's that the quantile has.
-        const auto found = std::lower_bound(first + 1, last, *first + error_.quantile * (*last - *first));
-        const auto m = static_cast<std::size_t>(found - weight_.begin());
+        const std::size_t m = quantile(i, j);
         const double y = sorted_[m - 1];
         const double below = y * (weight_[m] - weight_[i]) - (sum_[m] - sum_[i]);
         const double above = (sum_[j] - sum_[m]) - y * (weight_[j] - weight_[m]);
@@ -96,10 +95,25 @@ class WeightedRangeDeviation {
     }
 
  private:
+    // How many are before the quantile, and itself: the first whose weight, with those before it, is the
+    // share of the cluster's that the quantile has.
+    std::size_t quantile(std::size_t i, std::size_t j) const {
+        if (equal_weights_) {
+            // One place more or less is as good where the share is a whole number but for rounding.
+            const auto share = std::ceil(error_.quantile * static_cast<double>(j - i));
+            return std::clamp(i + static_cast<std::size_t>(share), i + 1, j);
+        }
+        const auto first = weight_.begin() + static_cast<std::ptrdiff_t>(i);
+        const auto last = weight_.begin() + static_cast<std::ptrdiff_t>(j);
+        const auto found = std::lower_bound(first + 1, last, *first + error_.quantile * (*last - *first));
+        return static_cast<std::size_t>(found - weight_.begin());
+    }
+
     Pinball error_;
     std::span<const double> sorted_;
     std::vector<double> weight_, sum_;
     double farthest_;
+    bool equal_weights_;
 };
 
 // `error(i, j)` is the loss of a cluster of the numbers i to j - 1.
@@ -113,7 +127,7 @@ std::vector<double> best_partitions(const Error& error, std::size_t n, std::uint
         struct Range {
             std::size_t low, high, first, last;
         };
-        std::vector<Range> todo{{0, n, 0, n}};
+        std::vector<Range> todo{{k < count ? 0 : n, n, 0, n}};  // of the last round only the end is needed
         while (!todo.empty()) {
             const auto [low, high, first, last] = todo.back();
             todo.pop_back();
@@ -140,6 +154,69 @@ std::vector<double> best_partitions(const Error& error, std::size_t n, std::uint
     return losses;
 }
 
+// Few numbers, kept sorted, and their least loss in clusters.
+class SortedFew {
+ public:
+    explicit SortedFew(const Pinball& error) : error_(error) {}
+
+    void insert(double y, double weight) {
+        std::size_t i = size_++;
+        for (; i > 0 && y_[i - 1] > y; --i) {
+            y_[i] = y_[i - 1];
+            weight_[i] = weight_[i - 1];
+        }
+        y_[i] = y;
+        weight_[i] = weight;
+    }
+
+    double least_loss(std::uint32_t clusters) {
+        if (size_ <= clusters) return 0.0;
+        if (clusters > 2) {
+            const auto losses = k_quantile_losses({y_, size_}, {weight_, size_}, error_, clusters);
+            return losses.size() < clusters ? 0.0 : losses.back();
+        }
+        double weights = 0, sum = 0;
+        for (std::size_t i = 0; i < size_; ++i) {
+            before_[i] = {weights, sum};
+            weights += weight_[i];
+            sum += weight_[i] * y_[i];
+        }
+        before_[size_] = {weights, sum};
+        std::size_t first_quantile = 0, second_quantile = 0;
+        double least = loss(0, size_, second_quantile);
+        second_quantile = 0;
+        for (std::size_t i = 1; i < size_ && clusters == 2; ++i)
+            least = std::min(least, loss(0, i, first_quantile) + loss(i, size_, second_quantile));
+        const double farthest = std::max(std::abs(y_[0]), std::abs(y_[size_ - 1]));
+        const double rounding =
+            8.0 * std::numeric_limits<double>::epsilon() * static_cast<double>(size_) * weights * farthest;
+        return std::max(0.0, least - rounding);
+    }
+
+ private:
+    // Of the numbers i to j - 1. `quantile` is a place no higher than that of their quantile, and becomes
+    // this: it moves up with both i and j.
+    double loss(std::size_t i, std::size_t j, std::size_t& quantile) const {
+        if (j <= i + 1) return 0.0;
+        const double share = before_[i].weight + error_.quantile * (before_[j].weight - before_[i].weight);
+        quantile = std::max(quantile, i);
+        while (quantile + 1 < j && before_[quantile + 1].weight < share) ++quantile;
+        const Before& at = before_[quantile];
+        const double y = y_[quantile];
+        const double below = y * (at.weight - before_[i].weight) - (at.sum - before_[i].sum);
+        const double above = (before_[j].sum - at.sum) - y * (before_[j].weight - at.weight);
+        return std::max(0.0, error_.below * below + error_.above * above);
+    }
+
+    Pinball error_;
+    std::size_t size_ = 0;
+    double y_[most_grouped], weight_[most_grouped];
+    struct Before {
+        double weight, sum;
+    };
+    Before before_[most_grouped + 1];
+};
+
 }  // namespace
 
 std::vector<double> k_means_losses(std::span<const double> sorted, std::uint32_t count) {
@@ -154,6 +231,17 @@ std::vector<double> k_means_losses(std::span<const double> sorted, std::span<con
 std::vector<double> k_quantile_losses(std::span<const double> sorted, std::span<const double> weights,
                                       const Pinball& error, std::uint32_t count) {
     return best_partitions(WeightedRangeDeviation(sorted, weights, error), sorted.size(), count);
+}
+
+void k_quantile_losses_of_prefixes(std::span<const double> numbers, std::span<const double> weights,
+                                   const Pinball& error, std::uint32_t count,
+                                   std::span<const std::uint32_t> ends, double* losses) {
+    SortedFew few(error);
+    std::uint32_t k = 0;
+    for (std::size_t j = 0; j < ends.size(); ++j) {
+        for (; k < ends[j]; ++k) few.insert(numbers[k], weights[k]);
+        losses[j] = few.least_loss(count);
+    }
 }
 
 std::vector<double> frequent_class_losses(std::vector<double> class_counts, std::uint32_t count) {

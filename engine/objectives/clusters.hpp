@@ -22,6 +22,15 @@ std::vector<double> k_means_losses(std::span<const double> sorted, std::span<con
 std::vector<double> k_quantile_losses(std::span<const double> sorted, std::span<const double> weights,
                                       const Pinball& error, std::uint32_t count);
 
+// For the loss of few samples between two thresholds (bounds/loss_between.hpp): no more than this many.
+inline constexpr std::uint32_t most_grouped = 256;
+
+// The least weighted sum of pinball losses of the first ends[j] of some numbers, in any order, in at most
+// `count` clusters; `ends` ascend.
+void k_quantile_losses_of_prefixes(std::span<const double> numbers, std::span<const double> weights,
+                                   const Pinball& error, std::uint32_t count,
+                                   std::span<const std::uint32_t> ends, double* losses);
+
 // n less the k most frequent of the class counts, for k = 1..count.
 std::vector<double> frequent_class_losses(std::vector<double> class_counts, std::uint32_t count);
 

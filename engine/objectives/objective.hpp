@@ -4,6 +4,7 @@
 // code; it may override single functions with faster ones.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -65,6 +66,15 @@ class Objective {
     // An upper bound on the last of the clustering losses that is cheap to compute: it shows where computing
     // them cannot pay off.
     virtual double clustering_limit(const Subset& subset, std::uint32_t count) const = 0;
+
+    // For the loss of the samples between two thresholds (bounds/loss_between.hpp): lower bounds on that of
+    // the first ends[j] of some rows, at most `most_grouped`, in `count` groups, any partition allowed;
+    // `ends` ascend. Only if the objective has them.
+    virtual bool has_group_losses() const { return false; }
+    virtual void group_losses(std::span<const std::uint32_t>, std::uint32_t,
+                              std::span<const std::uint32_t> ends, double* losses) const {
+        std::fill_n(losses, ends.size(), 0.0);
+    }
 
     // Similarity bound: the most that each sample can add to the loss of a tree whose leaves were fitted to
     // other samples of this subset, in the order of their ids. Left empty when that is one for every sample,

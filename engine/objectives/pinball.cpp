@@ -31,25 +31,43 @@ namespace {
 struct WeightedTargets {
     Pinball error;
     std::vector<double> y, weights;
+    std::vector<std::uint32_t> order;  // all rows by target, if known
+
+    void sort() {
+        order.resize(y.size());
+        std::iota(order.begin(), order.end(), 0u);
+        std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return y[a] < y[b]; });
+    }
 
     std::vector<std::uint32_t> sorted(std::span<const std::uint32_t> rows) const {
         std::vector<std::uint32_t> out(rows.begin(), rows.end());
-        std::sort(out.begin(), out.end(), [&](std::uint32_t a, std::uint32_t b) { return y[a] < y[b]; });
+        // Many of all rows are sooner picked than sorted.
+        if (16 * rows.size() < order.size() || order.empty()) {
+            std::sort(out.begin(), out.end(), [&](std::uint32_t a, std::uint32_t b) { return y[a] < y[b]; });
+            return out;
+        }
+        std::vector<std::uint8_t> is_here(order.size(), 0);
+        for (const std::uint32_t row : rows) is_here[row] = 1;
+        std::size_t count = 0;
+        for (std::size_t i = 0; count < out.size(); ++i) {
+            out[count] = order[i];
+            count += is_here[order[i]];
+        }
         return out;
     }
 
     // Halfway between two targets if both are best.
     double quantile(std::span<const std::uint32_t> rows) const {
-        const std::vector<std::uint32_t> order = sorted(rows);
+        const std::vector<std::uint32_t> by_target = sorted(rows);
         DoubleDouble whole, sum;
-        for (const std::uint32_t row : order) whole = whole + DoubleDouble(weights[row]);
+        for (const std::uint32_t row : by_target) whole = whole + DoubleDouble(weights[row]);
         // The product with a quantile such as 0.9 is meant to be a whole number where it is nearly one.
         const DoubleDouble share(static_cast<double>(DoubleDouble(error.quantile) * whole));
-        for (std::size_t k = 0; k < order.size(); ++k) {
-            sum = sum + DoubleDouble(weights[order[k]]);
-            if (sum < share && k + 1 < order.size()) continue;
-            if (sum > share || k + 1 == order.size()) return y[order[k]];
-            return y[order[k]] + (y[order[k + 1]] - y[order[k]]) / 2;
+        for (std::size_t k = 0; k < by_target.size(); ++k) {
+            sum = sum + DoubleDouble(weights[by_target[k]]);
+            if (sum < share && k + 1 < by_target.size()) continue;
+            if (sum > share || k + 1 == by_target.size()) return y[by_target[k]];
+            return y[by_target[k]] + (y[by_target[k + 1]] - y[by_target[k]]) / 2;
         }
         return 0;
     }
@@ -261,8 +279,8 @@ class PinballLoss final : public Objective {
         return k_quantile_losses(y, weights, data_.error, std::min(count, most_clusters));
     }
 
-    // The loss when `count` equal slices of the range are the clusters and their middles the predictions: one
-    // of many clusterings, so no better than the best.
+    // The loss when `count` equal slices of the range are the clusters, and the predictions such that the
+    // quantile's share of the slice lies below: one of many clusterings, so no better than the best.
     double clustering_limit(const Subset& subset, std::uint32_t count) const override {
         const Range range = range_of(subset, data_.y);
         const double slices = std::min(count, most_clusters);
@@ -271,9 +289,21 @@ class PinballLoss final : public Objective {
         double sum = 0;
         for (const std::uint32_t row : subset.samples()) {
             const double slice = std::min(std::floor((data_.y[row] - range.low) / width), slices - 1);
-            sum += data_.cost(row, range.low + (slice + 0.5) * width);
+            sum += data_.cost(row, range.low + (slice + data_.error.quantile) * width);
         }
         return sum;
+    }
+
+    bool has_group_losses() const override { return true; }
+    void group_losses(std::span<const std::uint32_t> rows, std::uint32_t count,
+                      std::span<const std::uint32_t> ends, double* losses) const override {
+        double y[most_grouped], weights[most_grouped];
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            y[i] = data_.y[rows[i]];
+            weights[i] = data_.weights[rows[i]];
+        }
+        k_quantile_losses_of_prefixes({y, rows.size()}, {weights, rows.size()}, data_.error, count, ends,
+                                      losses);
     }
 
     void worst_costs(const Subset& subset, std::vector<double>& worst) const override {
@@ -319,14 +349,16 @@ class PinballLoss final : public Objective {
             original_.y, original_.weights, [&, error = original_.error](double below, double above) {
                 return ceiling / std::min(error.below * below, error.above * above);
             });
-        return moved.empty() ? nullptr : make({original_.error, moved, original_.weights}, original_);
+        return moved.empty() ? nullptr : make({original_.error, moved, original_.weights, {}}, original_);
     }
 
     // Losses are reported on `original`; the search uses `data`.
     static std::unique_ptr<Objective> make(WeightedTargets data, WeightedTargets original);
 
  private:
-    PinballSamples samples() const { return {data_.y, data_.weights, data_.error.above, data_.error.below}; }
+    PinballSamples samples() const {
+        return {data_.y, data_.weights, data_.order, data_.error.above, data_.error.below};
+    }
 
     double loss(std::span<const std::uint32_t> rows) const {
         const double quantile = data_.quantile(rows);
@@ -352,9 +384,8 @@ class PinballLoss final : public Objective {
 
 std::unique_ptr<Objective> PinballLoss::make(WeightedTargets data, WeightedTargets original) {
     const std::size_t size = data.y.size();
-    std::vector<std::uint32_t> rows(size);
-    std::iota(rows.begin(), rows.end(), 0u);
-    const double shift = data.y[data.sorted(rows)[size / 2]];
+    data.sort();
+    const double shift = data.y[data.order[size / 2]];
     double sum = 0;
     for (std::size_t i = 0; i < size; ++i) {
         data.y[i] -= shift;
@@ -366,7 +397,7 @@ std::unique_ptr<Objective> PinballLoss::make(WeightedTargets data, WeightedTarge
 }
 
 std::unique_ptr<Objective> make_pinball_loss(const Targets& targets, const Pinball& error) {
-    WeightedTargets original{error, {targets.y.begin(), targets.y.end()}, {}};
+    WeightedTargets original{error, {targets.y.begin(), targets.y.end()}, {}, {}};
     for (std::size_t i = 0; i < targets.rows(); ++i) original.weights.push_back(targets.weight(i));
     const auto [low, high] = std::minmax_element(targets.y.begin(), targets.y.end());
     const double range = *high - *low;

@@ -18,17 +18,17 @@ namespace codt {
 inline constexpr std::uint32_t block_size = 64;
 
 // Calls visit(begin, end, first_group, groups) for every block; `ends` are the ends of the groups of equal
-// values.
-template <std::uint32_t Size = block_size, class Visit>
-void for_each_block(std::span<const std::uint32_t> ends, Visit&& visit) {
+// values, `longest` is the most samples of several values together.
+template <class Visit>
+void for_each_block(std::span<const std::uint32_t> ends, std::uint32_t longest, Visit&& visit) {
     std::uint32_t begin = 0;
     for (std::size_t group = 0; group < ends.size();) {
         const std::size_t first = group;
-        // At most this many groups can end within `Size` samples.
-        const std::size_t most = std::min<std::size_t>(ends.size(), group + Size);
+        // At most this many groups can end within as many samples.
+        const std::size_t most = std::min<std::size_t>(ends.size(), group + longest);
         group = static_cast<std::size_t>(std::upper_bound(ends.begin() + static_cast<std::ptrdiff_t>(group),
                                                           ends.begin() + static_cast<std::ptrdiff_t>(most),
-                                                          begin + Size) -
+                                                          begin + longest) -
                                          ends.begin());
         group = std::max(group, first + 1);
         const std::uint32_t end = ends[group - 1];

@@ -8,6 +8,17 @@
 // where that selects a neighbouring bucket the chord is extended by as much; all other errors are roundings
 // of sums, which are no larger than n times the farthest mean. With u = 2^-24 the rounding of a float, all of
 // them together are below 64 u (above + below) n times the farthest mean.
+//
+// For the boundaries inside a block, at the end of which the part before has the weight n and the part behind
+// the weight m, while the block holds the weight W of the side: At any of them the part before lacks some of
+// the block. If it lacks the weight x, it has a quantile no lower than a bucket where the buckets below have
+// no more than q (n - x) of its samples, and no higher than a bucket up to which it has no less. In the worst
+// case all that it lacks lies on one side; x is at most W. So
+//
+//     weight below a bucket <= q n - q W        says that a quantile is in this bucket or above,
+//     weight up to a bucket >= q n + (1 - q) W  that one is in this bucket or below.
+//
+// The part behind has some of the block in addition, so that these are q m - (1 - q) W and q m + q W.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +30,9 @@
 namespace codt {
 
 inline constexpr std::uint32_t pinball_lanes = lane_count<float>;
-inline constexpr double pinball_blur = 0x1p-18;  // 64 u
+// Twice the errors above, as two parts of a boundary inside a block may overlap by the block, and another
+// 240 u for the sums of distances (PinballKernel::look_inside).
+inline constexpr double pinball_blur = 0x1.8p-16;  // 384 u
 
 // Weights and sums of some samples by bucket, sometimes cumulated.
 struct BucketSums {
@@ -42,6 +55,9 @@ struct alignas(pack_bytes) LaneBuckets {
     std::int32_t weight[pinball_buckets][pinball_lanes], sum[pinball_buckets][pinball_lanes];
 };
 
+// The lanes in which a sample is on the left, by the first of them.
+inline constexpr LaneRows<std::int32_t, pinball_lanes> pinball_masks{-1};
+
 // The parts of a boundary: before and behind it on the left, before and behind it on the right.
 inline constexpr std::size_t pinball_parts = 4;
 
@@ -49,6 +65,8 @@ struct alignas(pack_bytes) Boundary {
     float loss[pinball_parts][pinball_lanes];  // a lower bound
     std::int32_t weight[pinball_parts][pinball_lanes];
     std::int32_t sum[pinball_parts][pinball_lanes];
+    // Between these a quantile lies wherever the boundary is in the block that ends here.
+    float lowest[pinball_parts][pinball_lanes], highest[pinball_parts][pinball_lanes];
     // The bucket in which the quantile lies, or the one before, and what the buckets below it amount to.
     std::int32_t bucket[pinball_parts][pinball_lanes], low_weight[pinball_parts][pinball_lanes],
         low_sum[pinball_parts][pinball_lanes];
@@ -63,7 +81,7 @@ class MovingBoundary {
 
     // `code` is the first lane in which the sample is on the left.
     CODT_INLINE void add(const PinballTargets::Whole& sample, std::uint8_t code) {
-        const std::int32_t* const mask = masks[code];
+        const std::int32_t* const mask = pinball_masks[code];
         add_to(before_.weight[sample.bucket], mask, sample.weight);
         add_to(before_.sum[sample.bucket], mask, sample.sum);
         all_before_.add(sample);
@@ -73,16 +91,15 @@ class MovingBoundary {
         all_sum_ += sample.sum;
     }
 
-    CODT_INLINE void evaluate(Boundary& at) const {
-        for (std::size_t i = 0; i < Ints::registers; ++i) evaluate(i, at);
+    // `previous` is where the block begins that ends here.
+    CODT_INLINE void evaluate(const Boundary& previous, Boundary& at) const {
+        for (std::size_t i = 0; i < Ints::registers; ++i) evaluate(i, previous, at);
     }
 
  private:
     using Ints = Pack<std::int32_t, Bytes>;
     using Int = typename Ints::Register;
     using Float = typename Pack<float, Bytes>::Register;
-
-    static constexpr LaneRows<std::int32_t, pinball_lanes> masks{-1};
 
     CODT_INLINE static void add_to(std::int32_t* row, const std::int32_t* mask, std::int32_t value) {
         Ints sums;
@@ -111,7 +128,12 @@ class MovingBoundary {
         parts[3] = (all - all_before) - parts[1];
     }
 
-    CODT_INLINE void evaluate(std::size_t i, Boundary& at) const {
+    CODT_INLINE static Int floor(const Float& lanes) {
+        const Int whole = __builtin_convertvector(lanes, Int);  // towards zero
+        return whole + (in_floats(whole) > lanes);
+    }
+
+    CODT_INLINE void evaluate(std::size_t i, const Boundary& previous, Boundary& at) const {
         constexpr std::uint32_t last = pinball_buckets - 1;
         Int weight[pinball_parts], sum[pinball_parts];
         split(load(i, left_.weight[last]), all_.weight[last], weight_.r[i], all_weight_, weight);
@@ -121,7 +143,17 @@ class MovingBoundary {
         Int reach[pinball_parts];  // no more than the share
         Int low_weight[pinball_parts], low_sum[pinball_parts], high_weight[pinball_parts],
             high_sum[pinball_parts], index[pinball_parts], is_below[pinball_parts];
+        Int reach_low[pinball_parts], reach_high[pinball_parts];
+        Float lowest[pinball_parts], highest[pinball_parts];
         for (std::size_t p = 0; p < pinball_parts; ++p) {
+            // 16 u are more than the roundings of these.
+            const Float moved = in_floats(weight[p / 2 * 2] - load(i, previous.weight[p / 2 * 2]));
+            const float down = p % 2 == 0 ? quantile : 1 - quantile, up = 1 - down;
+            const Float of_part = quantile * in_floats(weight[p]);
+            reach_low[p] = floor((of_part - down * moved) - 0x1p-20F * (of_part + moved));
+            reach_high[p] = -floor(-(of_part + up * moved) - 0x1p-20F * (of_part + moved));
+            lowest[p] = targets_.lowest[0] - Float{};
+            highest[p] = targets_.highest[0] - Float{};
             store(i, weight[p], at.weight[p]);
             store(i, sum[p], at.sum[p]);
             share[p] = quantile * in_floats(weight[p]);
@@ -147,6 +179,10 @@ class MovingBoundary {
                 low_weight[p] = is_below[p] ? weight[p] : low_weight[p];
                 low_sum[p] = is_below[p] ? sum[p] : low_sum[p];
                 index[p] -= is_below[p];
+                if (b < last) {
+                    lowest[p] = weight[p] <= reach_low[p] ? targets_.lowest[b + 1] - Float{} : lowest[p];
+                    highest[p] = weight[p] < reach_high[p] ? targets_.highest[b + 1] - Float{} : highest[p];
+                }
             }
         }
         const auto above = static_cast<float>(targets_.error.above),
@@ -158,6 +194,8 @@ class MovingBoundary {
             const Float chord = in_floats(low_sum[p]) + (share[p] - in_floats(low_weight[p])) * slope;
             const Float loss = above * in_floats(sum[p]) - both * chord;
             store(i, loss, at.loss[p]);
+            store(i, lowest[p], at.lowest[p]);
+            store(i, highest[p], at.highest[p]);
             store(i, index[p], at.bucket[p]);
             store(i, low_weight[p], at.low_weight[p]);
             store(i, low_sum[p], at.low_sum[p]);

@@ -51,14 +51,22 @@ double PinballKernel::exact_loss(std::size_t s, std::size_t lane, std::size_t ce
 // The loss of a side that is split behind the first k samples of a feature; `place` are theirs in its order.
 double PinballKernel::loss(std::size_t s, std::size_t lane, const std::uint32_t* place, std::uint32_t k,
                            const Boundary& at) const {
+    const Bits& side = sides_[s][lane].bits;
     double sum = 0, lowest = 0;
     for (std::size_t p = 2 * s; p < 2 * s + 2; ++p) {
         sum += at.sum[p][lane];
         lowest += at.low_sum[p][lane];
         double open = targets_.quantile * at.weight[p][lane] - at.low_weight[p][lane];
-        for (std::uint32_t r = targets_.first[at.bucket[p][lane]]; open > 0; ++r) {
-            const bool is_here = (code_[r] <= lane) == (s == 0), is_before = place[r] < k;
-            if (!is_here || is_before != (p % 2 == 0)) continue;
+        if (!(open > 0)) continue;
+        const std::uint32_t first = targets_.first[at.bucket[p][lane]];
+        std::size_t w = first / 64;
+        std::uint64_t bits = side[w] & (~std::uint64_t{0} << (first % 64));
+        while (open > 0) {
+            while (bits == 0) bits = side[++w];
+            const std::uint32_t r =
+                static_cast<std::uint32_t>(64 * w) + static_cast<std::uint32_t>(std::countr_zero(bits));
+            bits &= bits - 1;
+            if ((place[r] < k) != (p % 2 == 0)) continue;
             const double part = std::min<double>(open, targets_.whole[r].weight);
             lowest += part * targets_.mean[r];
             open -= part;
@@ -136,7 +144,8 @@ void PinballKernel::walk(std::size_t s, std::size_t lane, const Stream<Block>& s
         sum_before += targets_.whole[r].sum;
         if (boundary == steps[++done].boundary) continue;
         const double lowest = before.lowest();
-        offer(s, lane, {above * sum - both * (lowest + behind.lowest()), stream.cell, boundary});
+        const double loss = above * sum - both * (lowest + behind.lowest());
+        if (keeps_candidates_ || loss < sides_[s][lane].best) offer(s, lane, {loss, stream.cell, boundary});
         // No boundary from here on loses less than this.
         if (above * sum_before - both * lowest + ends[1].loss[2 * s + 1][lane] >= limit_[s][lane]) break;
     }

@@ -28,8 +28,13 @@ namespace codt {
 class PinballKernel : public KernelDefaults {
  public:
     static constexpr std::uint32_t lanes = pinball_lanes;
-    // Shorter than in other scans, because walks are slow and ends of blocks are not.
-    static constexpr std::uint32_t longest_block = 16;
+    // Shorter than in other scans, because walks are slow and ends of blocks are not; the shorter, the fewer
+    // samples there are, as a block can change more then.
+    static constexpr std::uint32_t shortest_block = 8, longest_block = 24;
+    static_assert(longest_block <= 24);  // see look_inside
+    static std::uint32_t longest_block_of(std::uint32_t samples) {
+        return std::clamp(samples / 28, shortest_block, longest_block);
+    }
     using Block = BlockRange;
     using Sums = BucketSums;
 
@@ -168,6 +173,9 @@ class PinballKernel : public KernelDefaults {
     CODT_INLINE void scan(const Stream<Block>& stream);
     template <std::size_t Bytes>
     CODT_INLINE bool is_doubtful(std::size_t s, const Boundary* ends, float* room) const;
+    template <std::size_t Bytes>
+    CODT_INLINE void look_inside(std::size_t s, const Stream<Block>& stream, std::uint32_t begin,
+                                 const Block& block, const Boundary* ends, float* room) const;
 
     PinballTargets targets_;
     bool keeps_candidates_;
@@ -205,12 +213,91 @@ CODT_INLINE bool PinballKernel::is_doubtful(std::size_t s, const Boundary* ends,
     return any_negative(rooms);
 }
 
+// Whether some boundary inside a block might be better, in any lane: those with room below zero.
+//
+// At every boundary inside, the part before it has a quantile between `lowest` and `highest`, and so has the
+// part behind it. Predicting such a quantile, a sample of the block costs its distance from the nearer of the
+// two at least, if it is not between them, and from the farther at most. So the part before a boundary loses
+// at least
+//
+//     its loss where the block begins, and the least costs of the samples from there to the boundary;
+//     its loss where the block ends, less the most costs of the samples from the boundary to there;
+//
+// and likewise the part behind. With F the farthest mean, M the larger of `above` and `below` and u = 2^-24,
+// a cost is at most 2 M F times the weight of the sample, and off by 5 u of that. Sums of 24 costs are then
+// off by (10 + 48) u M F times the weight of all, a difference of two by 117 u, and two parts together by
+// less than 240 u.
+template <std::size_t Bytes>
+CODT_INLINE void PinballKernel::look_inside(std::size_t s, const Stream<Block>& stream, std::uint32_t begin,
+                                            const Block& block, const Boundary* ends, float* room) const {
+    using Floats = Pack<float, Bytes>;
+    using Float = typename Floats::Register;
+    using Int = typename Pack<std::int32_t, Bytes>::Register;
+    const std::uint32_t* const rank = rank_.data() + stream.cell;
+    const std::int32_t other = s == 0 ? 0 : -1;
+    for (std::size_t i = 0; i < Floats::registers; ++i) {
+        const auto load = [&](const auto* row, auto& lanes_of_row) CODT_INLINE_LAMBDA {
+            std::memcpy(&lanes_of_row, row + i * Floats::per_register, Bytes);
+        };
+        Float low[2], high[2], loss[2][2], limit;
+        for (std::size_t p = 0; p < 2; ++p) {
+            load(ends[1].lowest[2 * s + p], low[p]);
+            load(ends[1].highest[2 * s + p], high[p]);
+            for (std::size_t end = 0; end < 2; ++end) load(ends[end].loss[2 * s + p], loss[p][end]);
+        }
+        load(limit_[s], limit);
+        // What the samples so far cost each part at least and at most.
+        struct Costs {
+            Float least[2], most[2];
+        };
+        Costs so_far{};
+        const auto add = [&](std::uint32_t r) CODT_INLINE_LAMBDA {
+            const auto y = static_cast<float>(targets_.mean[r]),
+                       above = static_cast<float>(targets_.error.above * targets_.whole[r].weight),
+                       below = static_cast<float>(targets_.error.below * targets_.whole[r].weight);
+            Int is_here;
+            load(pinball_masks[code_[r]], is_here);
+            is_here ^= other;
+            for (std::size_t p = 0; p < 2; ++p) {
+                const Float from_low = y - low[p], from_high = y - high[p];
+                const Float over = above * from_high, under = -below * from_low;
+                const Float least = over > under ? over : under;
+                const Float most_over = above * from_low, most_under = -below * from_high;
+                const Float most = most_over > most_under ? most_over : most_under;
+                so_far.least[p] += (Float)((Int)(least > 0 ? least : Float{}) & is_here);
+                so_far.most[p] += (Float)((Int)(most > 0 ? most : Float{}) & is_here);
+            }
+        };
+        Costs at[longest_block];
+        std::size_t boundaries = 0;
+        std::uint32_t k = begin;
+        for (const std::uint32_t* group = stream.group_end + block.first_group; *group < block.end; ++group) {
+            for (; k < *group; ++k) add(rank[k]);
+            at[boundaries++] = so_far;
+        }
+        for (; k < block.end; ++k) add(rank[k]);
+        Float rooms = std::numeric_limits<float>::infinity() - Float{};
+        for (std::size_t j = 0; j < boundaries; ++j) {
+            const Float with = loss[0][0] + at[j].least[0],
+                        without = loss[0][1] - (so_far.most[0] - at[j].most[0]),
+                        with_behind = loss[1][1] + (so_far.least[1] - at[j].least[1]),
+                        without_behind = loss[1][0] - at[j].most[1];
+            const Float sum = (with > without ? with : without) +
+                              (with_behind > without_behind ? with_behind : without_behind);
+            rooms = sum < rooms ? sum : rooms;
+        }
+        rooms -= limit;
+        std::memcpy(room + i * Floats::per_register, &rooms, Bytes);
+    }
+}
+
 template <std::size_t Bytes>
 CODT_INLINE void PinballKernel::scan(const Stream<Block>& stream) {
     const BucketSums all = all_.cumulated();
     MovingBoundary<Bytes> boundary(targets_, left_, all);
     const std::uint32_t* const rank = rank_.data() + stream.cell;
-    boundary.evaluate(ends_[0]);
+    std::memset(ends_[0].weight, 0, sizeof ends_[0].weight);
+    boundary.evaluate(ends_[0], ends_[0]);
     if (!is_begun_) begin(ends_[0]);
     std::fill(before_.begin(), before_.end(), 0);
     std::uint32_t k = 0, begin_of_block = 0;
@@ -224,7 +311,7 @@ CODT_INLINE void PinballKernel::scan(const Stream<Block>& stream) {
         for (std::uint32_t b = 0; b < count; ++b) {
             for (; k < blocks[b].end; ++k) boundary.add(targets_.whole[rank[k]], code_[rank[k]]);
             const Boundary& end = ends_[b + 1];
-            boundary.evaluate(ends_[b + 1]);
+            boundary.evaluate(ends_[b], ends_[b + 1]);
             for (std::size_t s = 0; s < 2; ++s) {
                 for (std::size_t lane = 0; lane < lanes; ++lane) {
                     const float loss = end.loss[2 * s][lane] + end.loss[2 * s + 1][lane];
@@ -242,10 +329,13 @@ CODT_INLINE void PinballKernel::scan(const Stream<Block>& stream) {
             for (std::size_t s = 0; s < 2; ++s) {
                 alignas(pack_bytes) float room[lanes];
                 if (!is_doubtful<Bytes>(s, ends, room)) continue;
+                alignas(pack_bytes) float inside[lanes];
+                if (blocks[b].several)
+                    look_inside<Bytes>(s, stream, begin_of_block, blocks[b], ends, inside);
                 for (std::size_t lane = 0; lane < lanes; ++lane) {
                     if (!(room[lane] < 0)) continue;
                     const std::int32_t moved = ends[1].weight[2 * s][lane] - ends[0].weight[2 * s][lane];
-                    if (blocks[b].several && moved >= 2 * targets_.lightest)
+                    if (blocks[b].several && moved >= 2 * targets_.lightest && inside[lane] < 0)
                         walk(s, lane, stream, begin_of_block, blocks[b], ends);
                     else
                         look(s, lane, stream, blocks[b].end, ends[1]);

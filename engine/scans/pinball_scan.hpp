@@ -1,6 +1,7 @@
 // Solve-D1 (paper, Alg. 4) for absolute errors and pinball losses, many thresholds at once.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 
@@ -10,6 +11,7 @@ namespace codt {
 
 struct PinballSamples {
     std::span<const double> y, weights;  // of every row of the data set
+    std::span<const std::uint32_t> order;  // all rows by target
     double above, below;  // what a unit of distance costs where the target is above or below the prediction
 };
 

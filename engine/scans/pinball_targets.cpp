@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace codt {
 
@@ -23,6 +24,25 @@ std::int32_t nearest(double units) {
     return static_cast<std::int32_t>(std::floor(units + 0.5));
 }
 
+// Of the ranks as shares of all, those near the quantile count more, as the quantiles of most parts lie
+// there; the less so, the closer it is to the median.
+class Nearness {
+ public:
+    explicit Nearness(double quantile)
+        : quantile_(quantile), scale_(std::max(0.1, 2 * std::min(quantile, 1 - quantile))) {}
+
+    // From 0 to 1, like its argument.
+    double share_of(double rank) const { return (below(rank) - below(0)) / (below(1) - below(0)); }
+
+ private:
+    double below(double rank) const {
+        const double away = std::exp(-std::abs(rank - quantile_) / scale_);
+        return rank < quantile_ ? away : 2 - away;
+    }
+
+    double quantile_, scale_;
+};
+
 }  // namespace
 
 PinballTargets::PinballTargets(const PinballSamples& samples)
@@ -34,16 +54,15 @@ PinballTargets::PinballTargets(const PinballSamples& samples)
 bool PinballTargets::read(const Subset& subset) {
     const auto rows = subset.samples();
     const std::uint32_t size = subset.size();
-    order_.resize(size);
-    for (std::uint32_t id = 0; id < size; ++id) order_[id] = {error.y[rows[id]], id};
-    std::sort(order_.begin(), order_.end());
+    sort(rows);
     rank.resize(size);
     y_.resize(size);
     weight_.resize(size);
-    const double middle = order_[size / 2].first;
+    const double middle = error.y[rows[order_[size / 2]]];
     double all = 0, sum = 0;
     for (std::uint32_t r = 0; r < size; ++r) {
-        const auto [y, id] = order_[r];
+        const std::uint32_t id = order_[r];
+        const double y = error.y[rows[id]];
         rank[id] = r;
         y_[r] = y;
         weight_[r] = error.weights[rows[id]];
@@ -53,6 +72,27 @@ bool PinballTargets::read(const Subset& subset) {
     unit = units_for(sum);
     round(middle, all);
     return rounding <= most_rounding;
+}
+
+void PinballTargets::sort(std::span<const std::uint32_t> rows) {
+    order_.resize(rows.size());
+    // Many of all rows are sooner picked than sorted.
+    if (16 * rows.size() < error.order.size()) {
+        std::iota(order_.begin(), order_.end(), 0U);
+        std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return error.y[rows[a]] < error.y[rows[b]];
+        });
+        return;
+    }
+    constexpr std::uint32_t elsewhere = UINT32_MAX;
+    id_.assign(error.order.size(), elsewhere);
+    for (std::uint32_t id = 0; id < rows.size(); ++id) id_[rows[id]] = id;
+    std::size_t count = 0;
+    for (std::size_t i = 0; count < rows.size(); ++i) {
+        const std::uint32_t id = id_[error.order[i]];
+        order_[count] = id;
+        count += id != elsewhere;
+    }
 }
 
 void PinballTargets::round(double middle, double all) {
@@ -66,17 +106,18 @@ void PinballTargets::round(double middle, double all) {
     std::fill(std::begin(uniform), std::end(uniform), true);
     // The chord of a bucket (pinball_bounds.hpp) is off by its weight times its width, which is the same for
     // all buckets that have the same sum of roots of gaps between targets. But quantiles lie where the weight
-    // is. So buckets are cut by both.
+    // is, near the quantile of all. So buckets are cut by both.
     const auto root_of_gap = [&](std::uint32_t r) { return r > 0 ? std::sqrt(y_[r] - y_[r - 1]) : 0.0; };
     double all_gaps = std::numeric_limits<double>::min();
     for (std::uint32_t r = 0; r < size(); ++r) all_gaps += root_of_gap(r);
+    const Nearness nearness(quantile);
     double before = 0, gaps = 0;
     for (std::uint32_t r = 0; r < size();) {
         gaps += root_of_gap(r);
         std::uint32_t end = r;
         double run = 0;
         for (; end < size() && y_[end] == y_[r]; ++end) run += weight_[end];
-        const double share = 0.5 * (before + 0.5 * run) / all + 0.5 * gaps / all_gaps;
+        const double share = 0.5 * nearness.share_of((before + 0.5 * run) / all) + 0.5 * gaps / all_gaps;
         const auto bucket =
             std::min(pinball_buckets - 1, static_cast<std::uint32_t>(pinball_buckets * share));
         before += run;
@@ -98,6 +139,19 @@ void PinballTargets::round(double middle, double all) {
         }
     }
     for (std::uint32_t b = pinball_buckets; b-- > 0;) first[b] = std::min(first[b], first[b + 1]);
+    // Means ascend with targets but for the rounding of weights.
+    const auto [low, high] = std::minmax_element(mean.begin(), mean.end());
+    auto most = static_cast<float>(*low), least = static_cast<float>(*high);
+    for (std::uint32_t b = 0; b < pinball_buckets; ++b) {
+        for (std::uint32_t r = first[b]; r < first[b + 1]; ++r)
+            most = std::max(most, static_cast<float>(mean[r]));
+        highest[b] = most;
+    }
+    for (std::uint32_t b = pinball_buckets; b-- > 0;) {
+        for (std::uint32_t r = first[b]; r < first[b + 1]; ++r)
+            least = std::min(least, static_cast<float>(mean[r]));
+        lowest[b] = least;
+    }
     const double hair = 1 + 1e-6;  // for the roundings of this sum
     rounding = hair * std::max(error.above, error.below) * (rounding + weights_moved * farthest);
 }

@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "data/subset.hpp"
@@ -45,6 +44,8 @@ class PinballTargets {
     std::vector<Whole> whole;                  // by rank
     std::vector<double> mean;                  // sum / weight, by rank
     std::uint32_t first[pinball_buckets + 1];  // the first rank of every bucket, and the number of samples
+    float lowest[pinball_buckets];             // no mean of this bucket or a later one is below
+    float highest[pinball_buckets];            // no mean of this bucket or an earlier one is above
     bool uniform[pinball_buckets];             // whether all samples of a bucket are the same whole numbers
     double unit = 1;                           // units per weighted target
     double rounding = 0;                       // no loss moves by more, in units
@@ -52,10 +53,12 @@ class PinballTargets {
     std::int32_t lightest = 1;                 // the least weight
 
  private:
+    void sort(std::span<const std::uint32_t> rows);
     void round(double middle, double all);
 
     bool equal_weights_;
-    std::vector<std::pair<double, std::uint32_t>> order_;
+    std::vector<std::uint32_t> order_;  // ids by target
+    std::vector<std::uint32_t> id_;     // of every row
     std::vector<double> y_, weight_;  // by rank
 };
 

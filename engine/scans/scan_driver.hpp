@@ -101,7 +101,7 @@ struct KernelDefaults {
     static constexpr bool takes_two_orders = false;
     // Whether a batch may hold thresholds of several features.
     static constexpr bool mixes_features = false;
-    static constexpr std::uint32_t longest_block = block_size;
+    static constexpr std::uint32_t longest_block_of(std::uint32_t) { return block_size; }
     // What a pass looks up for a sample: its bucket (see lane_rows.hpp), to which a kernel may add more.
     static std::uint8_t code(std::uint32_t, std::size_t bucket) { return static_cast<std::uint8_t>(bucket); }
 };
@@ -340,7 +340,7 @@ class ScanDriver {
         const auto ends = subset_->group_end(f);
         const std::size_t apart = takes_two_orders(f) ? 1 : 0;  // the group of missing values
         const auto present = ends.first(ends.size() - apart);
-        for_each_block<Kernel::longest_block>(present, add);
+        for_each_block(present, kernel_.longest_block_of(subset_->size()), add);
         if (apart) add(present.back(), ends.back(), static_cast<std::uint32_t>(present.size()), 1);
     }
 

@@ -207,7 +207,7 @@ struct SharePass {
 template <template <std::size_t> class Terms>
 struct ShareKernel : KernelDefaults {
     static constexpr std::uint32_t lanes = lanes_of_floats;
-    static constexpr std::uint32_t longest_block = 32;
+    static constexpr std::uint32_t longest_block_of(std::uint32_t) { return 32; }
     using Block = ShareBlock;
     using Sums = std::vector<double>;  // samples of each class
     using Some = Terms<16>;            // what does not depend on registers

@@ -130,7 +130,7 @@ struct BracketKernel : SignedSamples<std::int32_t> {
     static constexpr std::uint32_t lanes = lanes_of_floats;
     static constexpr bool joins_orders = true;
     // Shorter than in other scans, because summing a block costs half as much.
-    static constexpr std::uint32_t longest_block = 48;
+    static constexpr std::uint32_t longest_block_of(std::uint32_t) { return 48; }
     struct Sums {
         double y = 0, squares = 0;
         std::int64_t rounded = 0, sizes = 0;

@@ -23,7 +23,7 @@ template <class Family>
 struct TwoClassShares : KernelDefaults {
     static constexpr std::uint32_t lanes = 16;
     static constexpr bool joins_orders = true;
-    static constexpr std::uint32_t longest_block = 32;
+    static constexpr std::uint32_t longest_block_of(std::uint32_t) { return 32; }
     using Block = TwoSumsBlock<float>;
     using Sums = std::uint32_t;  // samples of class 1
 
