@@ -10,7 +10,8 @@
 //
 // Blocks (see blocks.hpp): costs are not negative, so at no boundary inside a block does a side lose less
 // than its first leaf where the block begins plus its second leaf where it ends. Where that is less than the
-// best of a lane, the lane is walked by itself, with columns in the registers. Passing a sample, whose
+// best of a lane, the block is walked for it: together with other lanes in which the two leaves predict the
+// same (look_into), or by itself, with columns in the registers. There, passing a sample, whose
 // largest cost is w, lowers what a boundary loses by w at the most: the first leaf loses no less than before,
 // and the second leaf, whatever it predicts, saves no more than w. So after a boundary that loses `gap` more
 // than the best, the next boundaries are not evaluated until samples with more than that in sum have passed.
@@ -217,7 +218,8 @@ struct LeastCostPass {
                 }
                 for (std::size_t leaf = 0; leaf < 4; ++leaf) store(end.losses->leaf[leaf] + lane, loss[leaf]);
             }
-            if (block.several && (doubtful[0] | doubtful[1]) != 0) look_into(block, first, doubtful, begin, end);
+            if (block.several && (doubtful[0] | doubtful[1]) != 0)
+                look_into(block, first, doubtful, begin, end);
             std::swap(begin, end);
             first = block.end;
         }
@@ -228,12 +230,14 @@ struct LeastCostPass {
     // where it ends, and if with the second leaf's loss there it is below the best; for the second leaf
     // likewise from the other end. Most leaves have one candidate, so most boundaries lose the cost of the
     // same pair of predictions, and the lanes with this pair are walked together.
-    CODT_INLINE void look_into(const BlockRange& block, std::uint32_t from, const std::uint64_t (&doubtful)[2],
-                               const Place& begin, const Place& end) {
+    CODT_INLINE void look_into(const BlockRange& block, std::uint32_t from,
+                               const std::uint64_t (&doubtful)[2], const Place& begin, const Place& end) {
+        const auto walk_lanes = [&](std::size_t side, std::uint64_t lanes) CODT_INLINE_LAMBDA {
+            for (; lanes != 0; lanes &= lanes - 1)
+                walk_lane(block, from, side, static_cast<std::size_t>(std::countr_zero(lanes)), begin, end);
+        };
         if (work.predictions > most_predictions) {
-            for (std::size_t side = 0; side < 2; ++side)
-                for_each_bit(doubtful[side], [&](std::size_t lane)
-                                                 CODT_INLINE_LAMBDA { walk_lane(block, from, side, lane, begin, end); });
+            for (std::size_t side = 0; side < 2; ++side) walk_lanes(side, doubtful[side]);
             return;
         }
         // By side: the predictions that are a candidate of any lane, and these lanes as bits.
@@ -247,7 +251,8 @@ struct LeastCostPass {
             if (doubtful[side] == 0) continue;
             Wide most[2];
             for (std::size_t i = 0; i < Wide::registers; ++i) {
-                const auto at = [&](const Number* numbers) CODT_INLINE_LAMBDA { return lanes_at(numbers, i); };
+                const auto at = [&](const Number* numbers)
+                                    CODT_INLINE_LAMBDA { return lanes_at(numbers, i); };
                 const auto best = at(work.best[side]) - 1;
                 const auto first_end = at(end.losses->leaf[2 * side]);
                 const auto second_begin = at(begin.losses->leaf[2 * side + 1]);
@@ -277,19 +282,20 @@ struct LeastCostPass {
                     candidates[side][leaf][count[side][leaf]++] = {static_cast<std::uint8_t>(column),
                                                                    static_cast<std::uint32_t>(lanes)};
                     several[side] |= with[leaf][few_candidates - 1] & lanes;
-                    for (std::size_t n = few_candidates - 1; n > 0; --n) with[leaf][n] |= with[leaf][n - 1] & lanes;
+                    for (std::size_t n = few_candidates - 1; n > 0; --n)
+                        with[leaf][n] |= with[leaf][n - 1] & lanes;
                     with[leaf][0] |= lanes;
                 }
             }
-            for_each_bit(several[side], [&](std::size_t lane)
-                                            CODT_INLINE_LAMBDA { walk_lane(block, from, side, lane, begin, end); });
+            walk_lanes(side, several[side]);
         }
         for (std::size_t side = 0; side < 2; ++side)
             for (std::size_t i = 0; i < count[side][0]; ++i)
                 for (std::size_t j = 0; j < count[side][1]; ++j) {
                     const Candidate &a = candidates[side][0][i], &b = candidates[side][1][j];
                     const std::uint64_t lanes = a.lanes & b.lanes & ~several[side];
-                    if (lanes != 0 && a.column != b.column) walk_pair(block, from, side, a.column, b.column, lanes, begin);
+                    if (lanes != 0 && a.column != b.column)
+                        walk_pair(block, from, side, a.column, b.column, lanes, begin);
                 }
     }
 
@@ -305,10 +311,6 @@ struct LeastCostPass {
             bits |= sign_bits<Number, LaneBytes>(a.r[i]) << i * Wide::per_register;
         return bits;
     }
-    template <class Visit>
-    CODT_INLINE static void for_each_bit(std::uint64_t bits, const Visit& visit) {
-        for (; bits != 0; bits &= bits - 1) visit(static_cast<std::size_t>(std::countr_zero(bits)));
-    }
 
     // Takes the boundaries inside the block at which the leaves of one side predict a and b, in the groups of
     // lanes that hold any of `lanes`. In all lanes of these they are leaves that a tree may have.
@@ -321,7 +323,8 @@ struct LeastCostPass {
         const std::size_t stride = width();
         for (std::size_t group = 0; group < cost_lanes; group += count) {
             if ((lanes >> group & (~std::uint64_t{0} >> (64 - count))) == 0) continue;
-            // What the leaves lose at a boundary, less what they lose where the block begins.
+            // What the leaves lose at a boundary, less what they lose where the block begins, which has been
+            // evaluated.
             Lanes sum, least;
             sum.clear();
             least.clear();
@@ -403,7 +406,8 @@ struct LeastCostPass {
                 const bool is_left = (own <= lane) | ((own == cost_missing) & missing_here);
                 const auto mask = static_cast<Number>(-static_cast<Number>(is_left == (side == 0)));
                 const Number* const costs = all_costs + id * stride;
-                for (std::size_t c = 0; c < columns(); ++c) set_sum(c, sum(c) + (load(costs + c * wide) & mask));
+                for (std::size_t c = 0; c < columns(); ++c)
+                    set_sum(c, sum(c) + (load(costs + c * wide) & mask));
                 spent += largest[id] & mask;
             }
             if (spent <= gap) continue;

@@ -35,6 +35,7 @@ template <class Number>
 struct LeastCostKernel : KernelDefaults {
     static constexpr std::uint32_t lanes = cost_lanes;
     static constexpr bool joins_orders = true;
+    // Evaluating the end of a block costs little, walking it much.
     static constexpr std::uint32_t longest_block = 16;
     using Block = BlockRange;
     using Sums = std::vector<Number>;  // of every column
@@ -69,7 +70,7 @@ struct LeastCostKernel : KernelDefaults {
             const double* const given = data_.costs.data() + std::size_t{row} * data_.predictions;
             Number* const costs = work_.costs[id];
             for (std::uint32_t c = 0; c < data_.predictions; ++c) costs[c] = rounded(given[c]);
-            for (std::size_t c = data_.predictions; c < work_.width; ++c) costs[c] = costs[data_.predictions - 1];
+            std::fill(costs + data_.predictions, costs + work_.width, costs[data_.predictions - 1]);
             work_.largest[id] = rounded(data_.largest[row]);
             add(all_, id);
         }
@@ -110,11 +111,13 @@ struct LeastCostKernel : KernelDefaults {
     }
 
     double value(std::size_t side, std::size_t lane, double price) const {
-        return std::min(static_cast<double>(leaf_[side][lane]), static_cast<double>(work_.best[side][lane]) + price);
+        return std::min(static_cast<double>(leaf_[side][lane]),
+                        static_cast<double>(work_.best[side][lane]) + price);
     }
     void bracket(std::size_t side, std::size_t lane, double price, double& lower, double& upper) const {
         const auto bound = [&](double more) {
-            return std::min((leaf_[side][lane] + more) * unit_, (work_.best[side][lane] + more) * unit_ + price);
+            return std::min((leaf_[side][lane] + more) * unit_,
+                            (work_.best[side][lane] + more) * unit_ + price);
         };
         upper = std::min(upper, bound(off_[side][lane]));
         lower = std::min(upper, bound(0));

@@ -182,7 +182,7 @@ bool DepthTwoSolver::confirm(const Subset& subset, const FeatureOrder& order, De
     for (;;) {
         const auto first = std::find_if(candidates.begin(), candidates.end(), is_wanted);
         if (first == candidates.end()) break;
-        if (!prepared) scan_.prepare(subset, order);  // before lanes are counted: it decides how many there are
+        if (!prepared) scan_.prepare(subset, order);  // it decides how many lanes there are
         prepared = true;
         wanted.clear();
         for (auto candidate = first; candidate != candidates.end(); ++candidate)
