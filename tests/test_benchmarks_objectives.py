@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from benchmarks.objectives import __main__ as command
-from benchmarks.objectives import binary, counts, policies, survival
+from benchmarks.objectives import binary, counts, policies, speed, survival
 from benchmarks.objectives.part import Part, problem_of
 from codt import OptimalPolicyTree, OptimalTreeClassifier, OptimalTreeRegressor
 
@@ -24,7 +24,7 @@ def ignored(row: list[str]) -> None:
     """Nothing is shown."""
 
 
-@pytest.mark.parametrize("name", ["part", "binary", "policies", "survival", "counts"])
+@pytest.mark.parametrize("name", ["part", "binary", "policies", "survival", "counts", "speed"])
 def test_docstrings(name: str) -> None:
     assert doctest.testmod(importlib.import_module(f"benchmarks.objectives.{name}")).failed == 0
 
@@ -136,6 +136,42 @@ def test_a_better_greedy_tree_is_shouted(monkeypatch: pytest.MonkeyPatch) -> Non
     _, wrong = counts.compare("poisson", counts.insurance(150), 2)
     assert len(wrong) == 1
     assert "above scikit-learn's" in wrong[0]
+
+
+def test_all_criteria_are_timed_in_units_of_the_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(60, 2))
+    monkeypatch.setattr(speed, "load", lambda name: ("", X, rng.integers(0, 3, 60) if name == "bank" else X[:, 0]))
+    output = tmp_path / "benchmarks.md"
+    assert command.main(["--quick", "--parts", "speed", "--output", str(output)]) == 0
+    lines = output.read_text(encoding="utf-8").splitlines()
+    rows = {line.split(" | ")[0].strip("| "): line for line in lines if line.startswith("| ")}
+    names = {criterion.name for _, criteria in speed.FAMILIES for criterion in criteria}
+    assert names <= set(rows)
+    assert {"survival", "policy, 2 actions", "policy, 32 actions", "quantile, 0.9", "tweedie"} <= names
+    assert "| 1 | 1 | 1 | 1 | bank " in rows["misclassification"]
+    assert re.search(r"\*\*\d+\.\d\*\* \| .* \| concrete \d", rows["survival"])
+
+
+def test_a_fit_that_is_stopped_has_no_factor(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(6)
+    X, y = rng.normal(size=(400, 9)), rng.integers(0, 2, 400)
+    criteria = speed.FAMILIES[0][1]
+    with pytest.warns(UserWarning, match="stopped"):
+        costs = speed.costs_of(X, y, criteria[:1], 2, 1e-9)
+    assert costs == {"misclassification": None}
+    found = speed.costs_of(X[:50], y[:50], criteria, 2, 60.0)
+    assert set(found) == {criterion.name for criterion in criteria}
+    assert all(cost is not None and cost.scanned > 1 and cost.expansions >= 1 for cost in found.values())
+
+
+def test_some_rows_of_a_data_set_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.arange(20.0).reshape(10, 2)
+    monkeypatch.setattr(speed, "load", lambda name: ("", X, np.arange(10)))
+    assert speed.sample_of("bank", None)[0] is X
+    some, y = speed.sample_of("bank", 4)
+    assert some.shape == (4, 2)
+    assert (some == X[y]).all()
 
 
 @pytest.mark.parametrize("wrong", [[], ["one is off"]])

@@ -11,7 +11,7 @@ from codt._core import scan_sides
 from tests.support.engine import KERNELS
 from tests.support.instances import scaled
 
-KINDS = ("two classes", "many classes", "numbers")
+KINDS = ("two classes", "many classes", "costs", "numbers")
 
 
 def problem(rng: np.random.Generator, kind: str, n: int) -> tuple[Any, Any, dict[str, Any]]:
@@ -25,6 +25,10 @@ def problem(rng: np.random.Generator, kind: str, n: int) -> tuple[Any, Any, dict
     if kind == "numbers":
         return X, rng.normal(size=n) + X[:, 4], {"task": "regression", "n_classes": 0}
     classes = 2 if kind == "two classes" else int(rng.integers(3, 9))
+    if kind == "costs":
+        costs = rng.integers(0, 2 ** int(rng.choice([4, 30])), (n, classes)).astype(float)
+        named = {"task": "classification", "n_classes": classes, "objective": "cost-sensitive", "costs": costs}
+        return X, costs.argmin(axis=1).astype(float), named
     return X, rng.integers(0, classes, n).astype(float), {"task": "classification", "n_classes": classes}
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.machine import available_kernels
-from benchmarks.objectives import binary, counts, policies, survival
+from benchmarks.objectives import binary, counts, policies, speed, survival
 from benchmarks.objectives.part import Part
 from benchmarks.runner import ROOT, now
 from benchmarks.sections import DOCUMENT, markdown_table, write_section
@@ -22,6 +22,7 @@ PARTS: dict[str, Callable[[bool, Callable[[list[str]], object]], Part]] = {
     "policytree": policies.measure,
     "scikit-survival": survival.measure,
     "scikit-learn": counts.measure,
+    "speed": speed.measure,
 }
 
 

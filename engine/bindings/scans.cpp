@@ -42,9 +42,10 @@ nb::dict scan_sides(const Matrix& x, const Values& y, const std::string& task, s
                     double penalty, std::uint32_t feature, const std::vector<std::uint32_t>& thresholds,
                     const Matrix& known, const std::string& kernel, bool bounds,
                     const std::vector<std::uint32_t>& second, const std::string& objective_name,
-                    const std::vector<double>& parameters, const std::optional<Column>& weights) {
+                    const std::vector<double>& parameters, const std::optional<Column>& weights,
+                    const std::optional<Matrix>& costs) {
     check_features(x);
-    const Targets targets = targets_from(x, y, {task, n_classes, weights, {}});
+    const Targets targets = targets_from(x, y, {task, n_classes, weights, costs});
     const Problem problem =
         make_problem({objective_name, parameters}, {x.data(), x.size()}, targets, {.merge_rows = false});
     const Objective& objective = *problem.objective;
@@ -170,7 +171,8 @@ void bind_scans(nb::module_& m) {
           nb::arg("n_classes"), nb::arg("penalty"), nb::arg("feature"), nb::arg("thresholds"),
           nb::arg("known"), nb::arg("kernel"), nb::arg("bounds"),
           nb::arg("second") = std::vector<std::uint32_t>{}, nb::arg("objective") = "",
-          nb::arg("parameters") = std::vector<double>{}, nb::arg("weights").none() = nb::none());
+          nb::arg("parameters") = std::vector<double>{}, nb::arg("weights").none() = nb::none(),
+          nb::arg("costs").none() = nb::none());
     m.def("scan_mixed", &scan_mixed, nb::arg("X"), nb::arg("y"), nb::kw_only(), nb::arg("n_classes"),
           nb::arg("penalty"), nb::arg("features"), nb::arg("thresholds"), nb::arg("known"), nb::arg("kernel"));
 }

@@ -13,6 +13,7 @@
 #include "objectives/cost_tuple.hpp"
 #include "objectives/targets.hpp"
 #include "objectives/whole_units.hpp"
+#include "scans/least_cost_scan.hpp"
 #include "scans/tuple_scan.hpp"
 #include "scans/weighted_two_class_scan.hpp"
 
@@ -59,6 +60,8 @@ class CostSensitive final : public CostTupleObjective<ClassCost> {
           unit_(whole.unit),
           distortion_(whole.distortion),
           given_(std::move(given)) {
+        for (std::uint32_t row = 0; row < given_.labels.size(); ++row)
+            largest_.push_back(*std::max_element(cost().of(row), cost().of(row) + given_.classes));
         if (given_.classes != 2) return;
         for (std::uint32_t row = 0; row < given_.labels.size(); ++row) {
             const double* const costs = this->cost().of(row);
@@ -98,15 +101,19 @@ class CostSensitive final : public CostTupleObjective<ClassCost> {
     // A sample adds at most its largest cost. (That it adds at least its least cost would sharpen the bounds
     // on one side only, and not at all if the right prediction costs nothing.)
     void worst_costs(const Subset& subset, std::vector<double>& worst) const override {
-        fill_by_sample(subset, worst, [&](std::uint32_t row) {
-            return *std::max_element(cost().of(row), cost().of(row) + cost().classes);
-        });
+        fill_by_sample(subset, worst, [&](std::uint32_t row) { return largest_[row]; });
     }
 
     std::unique_ptr<Scanner> make_lane_scanner(KernelPath path, const LeafLimits& limits) const override {
-        if (cost().classes != 2 || limits.any())
+        if (limits.any())
             return make_tuple_scanner({TupleLoss::least, cost().classes, cost().costs, {}}, limits, path);
-        return make_weighted_two_class_scanner({cheaper_, difference_, least_}, path);
+        if (cost().classes == 2)
+            return make_weighted_two_class_scanner({cheaper_, difference_, least_}, path);
+        return make_least_cost_scanner({cost().costs, largest_, cost().classes}, path);
+    }
+    std::unique_ptr<BracketScanner> make_lane_brackets(KernelPath path) const override {
+        if (cost().classes == 2) return nullptr;  // the scan of weighted classes is as fast
+        return make_least_cost_brackets({cost().costs, largest_, cost().classes}, path);
     }
 
     bool integral() const override { return true; }
@@ -130,6 +137,7 @@ class CostSensitive final : public CostTupleObjective<ClassCost> {
  private:
     double unit_, distortion_;
     Given given_;
+    std::vector<double> largest_;  // cost of every row
     // With two classes: the cheaper prediction, the extra cost of the other one, and the cost of the cheaper
     // one.
     std::vector<std::uint16_t> cheaper_;

@@ -207,6 +207,8 @@ bool DepthTwoSolver::confirm(const Subset& subset, const FeatureOrder& order, De
     for (;;) {
         const auto first = std::find_if(candidates.begin(), candidates.end(), is_wanted);
         if (first == candidates.end()) break;
+        if (!prepared) scan_.prepare(subset, order);  // it decides how many lanes there are
+        prepared = true;
         wanted.clear();
         for (auto candidate = first; candidate != candidates.end(); ++candidate)
             if (wanted.size() < scan_.lanes() && candidate->feature == first->feature &&
@@ -221,8 +223,6 @@ bool DepthTwoSolver::confirm(const Subset& subset, const FeatureOrder& order, De
             batch.left.push_back(candidate->upper[0]);
             batch.right.push_back(candidate->upper[1]);
         }
-        if (!prepared) scan_.prepare(subset, order);
-        prepared = true;
         if (!scan_.solve(batch, stop)) return false;
         const double price = settings_.prices.of(batch.feature);
         for (std::size_t j = 0; j < wanted.size(); ++j) {

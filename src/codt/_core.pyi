@@ -89,6 +89,7 @@ def scan_sides(
     objective: str = "",
     parameters: list[float] = ...,
     weights: NDArray[np.float64] | None = None,
+    costs: NDArray[np.float64] | None = None,
 ) -> SideValues: ...
 def scan_mixed(
     X: NDArray[np.float64],
