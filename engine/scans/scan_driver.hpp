@@ -22,6 +22,9 @@
 //     run<Bytes>(kernel, stream, code)
 //                                  a pass over one second feature, with registers of so many bytes
 //     value(side, lane, price)     what the passes have found; a kernel of brackets has `bracket` instead
+//     at_least(side, lane, price)  no tree of depth at most one with a split that the passes have seen is
+//                                  better, or as little as was known at the start; for kernels with
+//                                  `bounds_second_features`
 #pragma once
 
 #include <algorithm>
@@ -39,6 +42,7 @@
 #include "scans/lane_rows.hpp"
 #include "scans/lanes.hpp"
 #include "scans/scanner.hpp"
+#include "scans/second_feature_bounds.hpp"
 
 namespace codt {
 
@@ -95,6 +99,9 @@ struct KernelDefaults {
     static constexpr bool joins_orders = false;
     static constexpr bool takes_two_orders = false;
     static constexpr std::uint32_t longest_block = block_size;
+    // Whether second features can be left out by what they were worth at other thresholds: L never falls and
+    // R never rises along a feature (see second_feature_bounds.hpp).
+    static constexpr bool bounds_second_features = false;
     // What a pass looks up for a sample: its bucket (see lane_rows.hpp), to which a kernel may add more.
     static std::uint8_t code(std::uint32_t, std::size_t bucket) { return static_cast<std::uint8_t>(bucket); }
 };
@@ -123,6 +130,7 @@ class ScanDriver {
             streams_.push_back({subset.order(f).data(), subset.group_end(f).data(), blocks_.of(f),
                                 count - missing, f, missing ? blocks_.of(f) + count - 1 : nullptr, cell(f)});
         });
+        if constexpr (Kernel::bounds_second_features) second_features_.reset(subset, streams_.size());
         return true;
     }
 
@@ -132,6 +140,9 @@ class ScanDriver {
     template <class Orders, class Known, class Take>
     bool run(const Orders& orders, const Prices& prices, const Known& known, const Take& take,
              StopCondition& stop) {
+        if constexpr (Kernel::bounds_second_features)
+            if (orders.size() == 1 && prices.uniform() && second_features_.wants(orders[0].feature))
+                return run_needed(orders[0], prices.least(), known, take, stop);
         const auto price_of = [&](const Stream<Block>& stream) { return prices.of(stream.feature); };
         if (!prices.uniform()) std::ranges::stable_sort(streams_, {}, price_of);
         auto stream = streams_.begin();
@@ -160,6 +171,74 @@ class ScanDriver {
 
  private:
     using Block = typename Kernel::Block;
+
+    // Passes over the second features that bounds from other thresholds do not rule out, as long as all cost the
+    // same. Each starts afresh, so that it is known what the feature is worth by itself; but no more than it
+    // takes to rule it out at thresholds between this lane and the next, where the side is larger: what is
+    // known of the next lane.
+    template <class Known, class Take>
+    bool run_needed(const Cuts& cuts, double price, const Known& known, const Take& take,
+                    StopCondition& stop) {
+        lane_sums_.clear();
+        fill_lanes(cuts, [&](std::size_t, std::uint32_t n, const auto& left, auto& right) {
+            kernel_.rest(left, right);
+            lane_sums_.push_back({{n, subset_->size() - n}, {left, right}});
+        });
+        const std::size_t count = lanes_.size();
+        for (std::size_t j = count; j < Kernel::lanes; ++j) kernel_.pad(j);
+        second_features_.begin(cuts);
+        for (const std::uint32_t s : second_features_.order()) {
+            const auto may_improve = [&](std::size_t side) {
+                for (std::size_t lane = 0; lane < count; ++lane)
+                    if (second_features_.lower(s, side, lane) < known(side, lanes_[lane])) return true;
+                return false;
+            };
+            if (!may_improve(0) && !may_improve(1)) {
+                CODT_CHECK(improves_nothing(s, price, known));
+                continue;
+            }
+            if (stop.reached_after(subset_->size())) return false;
+            start_from(price, [&](std::size_t side, std::size_t lane) {
+                const std::size_t next = side == 0 ? std::min(lane + 1, count - 1) : lane - (lane > 0);
+                return known(side, lanes_[next]);
+            });
+            pass_(&kernel_, &streams_[s], code_.data());
+            for (std::size_t lane = 0; lane < count; ++lane)
+                for (std::size_t side = 0; side < 2; ++side)
+                    second_features_.raise(s, side, lane, kernel_.at_least(side, lane, price));
+            second_features_.note_walk();
+            take(price);
+        }
+        second_features_.keep();
+        return true;
+    }
+
+    template <class Known>
+    void start_from(double price, const Known& known) {
+        for (std::size_t lane = 0; lane < lanes_.size(); ++lane)
+            for (std::size_t side = 0; side < 2; ++side)
+                kernel_.start(side, lane, lane_sums_[lane].count[side], lane_sums_[lane].side[side],
+                              std::max(0.0, known(side, lane) - price));
+    }
+
+    // A check of the above: walks a second feature that was left out.
+    template <class Known>
+    bool improves_nothing(std::size_t s, double price, const Known& known) {
+        start_from(price, [&](std::size_t side, std::size_t lane) { return known(side, lanes_[lane]); });
+        pass_(&kernel_, &streams_[s], code_.data());
+        for (std::size_t lane = 0; lane < lanes_.size(); ++lane)
+            for (std::size_t side = 0; side < 2; ++side) {
+                const double before = known(side, lanes_[lane]);
+                [[maybe_unused]] double lower = 0;
+                double now = before;
+                if constexpr (requires { kernel_.value(side, lane, price); })
+                    now = kernel_.value(side, lane, price);
+                else
+                    kernel_.bracket(side, lane, price, lower, now);
+                if (now < before - 1e-9 * (1 + before)) return false;
+            }
+        return true;
+    }
 
     // Starts all lanes. No split loses less than nothing, whatever it costs.
     template <class Orders, class Known>
@@ -288,6 +367,12 @@ class ScanDriver {
     std::vector<Cut> lanes_;
     PerFeature<Block> blocks_;
     std::vector<Stream<Block>> streams_;
+    SecondFeatureBounds second_features_;
+    struct LaneSums {
+        std::uint32_t count[2];  // samples of each side
+        typename Kernel::Sums side[2];
+    };
+    std::vector<LaneSums> lane_sums_;
 };
 
 template <class Kernel>
