@@ -172,10 +172,10 @@ class ScanDriver {
  private:
     using Block = typename Kernel::Block;
 
-    // Passes over the second features that bounds from other thresholds do not rule out, as long as all cost the
-    // same. Each starts afresh, so that it is known what the feature is worth by itself; but no more than it
-    // takes to rule it out at thresholds between this lane and the next, where the side is larger: what is
-    // known of the next lane.
+    // Passes over the second features that bounds from other thresholds do not rule out, as long as all cost
+    // the same. Each starts afresh, so that it is known what the feature is worth by itself; but no more
+    // than it takes to rule it out at thresholds between this lane and the next, where the side is larger:
+    // what is known of the next lane.
     template <class Known, class Take>
     bool run_needed(const Cuts& cuts, double price, const Known& known, const Take& take,
                     StopCondition& stop) {
@@ -389,14 +389,14 @@ class LaneScanner final : public Scanner {
     }
 
     bool scan(std::span<const Values> orders, const Prices& prices, StopCondition& stop) override {
-        const auto value = [&](int side, const auto& cut) -> double& {
+        const auto value = [&](std::size_t side, const auto& cut) -> double& {
             const Values& order = orders[cut.order];
             return (side == 0 ? order.left : order.right)[cut.place];
         };
         const auto take = [&](double price) {
             std::size_t lane = 0;
             for (const auto& cut : driver_.lanes()) {
-                for (int side = 0; side < 2; ++side)
+                for (std::size_t side = 0; side < 2; ++side)
                     value(side, cut) = std::min(value(side, cut), driver_.kernel().value(side, lane, price));
                 ++lane;
             }
@@ -422,7 +422,7 @@ class LaneBracketScanner final : public BracketScanner {
     }
 
     bool scan(std::span<const Brackets> orders, const Prices& prices, StopCondition& stop) override {
-        const auto upper = [&](int side, const auto& cut) -> double& {
+        const auto upper = [&](std::size_t side, const auto& cut) -> double& {
             return orders[cut.order].upper[side][cut.place];
         };
         for (const Brackets& order : orders)
@@ -431,7 +431,7 @@ class LaneBracketScanner final : public BracketScanner {
         const auto take = [&](double price) {
             std::size_t lane = 0;
             for (const auto& cut : driver_.lanes()) {
-                for (int side = 0; side < 2; ++side) {
+                for (std::size_t side = 0; side < 2; ++side) {
                     double& lower = orders[cut.order].lower[side][cut.place];
                     double of_price = 0;
                     driver_.kernel().bracket(side, lane, price, of_price, upper(side, cut));

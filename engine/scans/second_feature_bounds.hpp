@@ -1,17 +1,17 @@
 // What each second feature is worth on the sides of a root feature's thresholds, from below.
 //
-// Let V(t) be the least objective of a tree of depth at most one that splits on one second feature, or not at
-// all, on the left side of threshold t. From a threshold to a later one the left side only gains samples, and
-// a tree loses no less on more samples, so V never falls; on the right side it never rises. So V at an
-// evaluated threshold bounds V at all later ones on the left, and at all earlier ones on the right. Where such
-// a bound reaches the objective of a tree that is known for the side, the second feature cannot improve it. If
-// it can improve no side of any threshold of a batch, it is not walked.
+// Let V(t) be the least objective of a tree of depth at most one that splits on one second feature, or not
+// at all, on the left side of threshold t. From a threshold to a later one the left side only gains samples,
+// and a tree loses no less on more samples, so V never falls; on the right side it never rises. So V at an
+// evaluated threshold bounds V at all later ones on the left, and at all earlier ones on the right. Where
+// such a bound reaches the objective of a tree that is known for the side, the second feature cannot improve
+// it. If it can improve no side of any threshold of a batch, it is not walked.
 //
 // Where a root feature needs many batches, the thresholds of the later ones lie close to evaluated ones, and
-// one or two second features are left of ten. But what a feature is worth by itself has to be found out first:
-// blocks that the best of all features would rule out may have to be walked. So bounds are kept from the third
-// batch of a root feature on, and no longer if they turn out to be useless; and only for many samples, as most
-// root features of small subsets have two batches or three.
+// one or two second features are left of ten. But what a feature is worth by itself has to be found out
+// first: blocks that the best of all features would rule out may have to be walked. So bounds are kept from
+// the third batch of a root feature on, and no longer if they turn out to be useless; and only for many
+// samples, as most root features of small subsets have two batches or three.
 #pragma once
 
 #include <algorithm>
