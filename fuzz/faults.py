@@ -51,6 +51,12 @@ FAULTS = (
         "{ return prices.of(stream.feature) * 0 + prices.least(); };",
     ),
     Fault(
+        "a second feature left out by its worth on the other side",
+        "engine/scans/second_feature_bounds.hpp",
+        "raise(s, 0, lane, kept_[std::prev(after)->first + 2 * s]);",
+        "raise(s, 0, lane, kept_[std::prev(after)->first + 2 * s + 1]);",
+    ),
+    Fault(
         "the largest price in a bound instead of the least",
         "engine/bounds/lower_bounds.cpp",
         "const double lambda = settings.prices.least();",

@@ -208,6 +208,11 @@ class PySearch {
         return matrix_of(rows, 4);
     }
 
+    bool is_leaf() {
+        nb::gil_scoped_release unlocked;
+        return search_->is_leaf();
+    }
+
     nb::dict tree() {
         FlatTree tree;
         {
@@ -323,5 +328,6 @@ NB_MODULE(_core, m) {
         .def_prop_ro("primal_seconds", &PySearch::primal_seconds)
         .def("trace", &PySearch::trace, nb::arg("first") = 0)
         .def("tree", &PySearch::tree)
+        .def("is_leaf", &PySearch::is_leaf)
         .def("expansions", &PySearch::expansions);
 }

@@ -35,7 +35,7 @@ Dataset::Dataset(std::span<const double> x, std::uint32_t samples, std::uint32_t
                 rank_column(column, buffers, order, ranks_.data() + base, ends, stop);
             (*values)[f].ensure(groups);
             for (std::uint32_t g = 0; g < groups; ++g)
-                (*values)[f].data()[g] = value_of_key(column[order[ends[g] - 1]]);
+                (*values)[f].data()[g] = value_of_key(buffers.sorted.data()[ends[g] - 1]);
         }
     }
 }

@@ -23,7 +23,7 @@ struct LabelledData {
 template <class Int, Counting What>
 struct ManyClassKernel : KernelDefaults {
     static constexpr std::uint32_t lanes = lane_count<Int>;
-    static constexpr bool joins_orders = true, takes_two_orders = true;
+    static constexpr bool joins_orders = true, takes_two_orders = true, bounds_second_features = true;
     static constexpr bool weighted = What == Counting::weights;
     static constexpr bool mixes_features = !weighted && lanes == mixed_lanes;
     using Block = ClassBlock;
@@ -127,6 +127,9 @@ struct ManyClassKernel : KernelDefaults {
         const double all = weight_of_side_[side][lane];
         return std::min(all - static_cast<double>(leaf_[side][lane]),
                         all - static_cast<double>(best_[side][lane]) + price);
+    }
+    double at_least(std::size_t side, std::size_t lane, double price) const {
+        return value(side, lane, price);
     }
 
     template <std::size_t Bytes>

@@ -25,6 +25,9 @@
 //                                  the lanes in which a sample goes left, a byte each, and a pass that reads
 //                                  them; for kernels that mix features (see sample_rows.hpp)
 //     value(side, lane, price)     what the passes have found; a kernel of brackets has `bracket` instead
+//     at_least(side, lane, price)  no tree of depth at most one with a split that the passes have seen is
+//                                  better, or as little as was known at the start; for kernels with
+//                                  `bounds_second_features`
 #pragma once
 
 #include <algorithm>
@@ -44,6 +47,7 @@
 #include "scans/lanes.hpp"
 #include "scans/sample_rows.hpp"
 #include "scans/scanner.hpp"
+#include "scans/second_feature_bounds.hpp"
 
 namespace codt {
 
@@ -102,6 +106,9 @@ struct KernelDefaults {
     // Whether a batch may hold thresholds of several features.
     static constexpr bool mixes_features = false;
     static constexpr std::uint32_t longest_block_of(std::uint32_t) { return block_size; }
+    // Whether second features can be left out by what they were worth at other thresholds: L never falls and
+    // R never rises along a feature (see second_feature_bounds.hpp).
+    static constexpr bool bounds_second_features = false;
     // What a pass looks up for a sample: its bucket (see lane_rows.hpp), to which a kernel may add more.
     static std::uint8_t code(std::uint32_t, std::size_t bucket) { return static_cast<std::uint8_t>(bucket); }
 };
@@ -120,7 +127,8 @@ class ScanDriver {
     const Kernel& kernel() const { return kernel_; }
 
     std::uint32_t features_at_once() const {
-        return Kernel::mixes_features && subset_->size() <= most_rows ? features_of_batch(subset_->features()) : 1;
+        const bool mixes = Kernel::mixes_features && subset_->size() <= most_rows;
+        return mixes ? features_of_batch(subset_->features()) : 1;
     }
 
     bool prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) {
@@ -138,6 +146,7 @@ class ScanDriver {
             streams_.push_back({subset.order(f).data(), subset.group_end(f).data(), blocks_.of(f),
                                 count - missing, f, missing ? blocks_.of(f) + count - 1 : nullptr, cell(f)});
         });
+        if constexpr (Kernel::bounds_second_features) second_features_.reset(subset, streams_.size());
         return true;
     }
 
@@ -147,6 +156,9 @@ class ScanDriver {
     template <class Orders, class Known, class Take>
     bool run(const Orders& orders, const Prices& prices, const Known& known, const Take& take,
              StopCondition& stop) {
+        if constexpr (Kernel::bounds_second_features)
+            if (orders.size() == 1 && prices.uniform() && second_features_.wants(orders[0].feature))
+                return run_needed(orders[0], prices.least(), known, take, stop);
         const auto price_of = [&](const Stream<Block>& stream) { return prices.of(stream.feature); };
         if (!prices.uniform()) std::ranges::stable_sort(streams_, {}, price_of);
         auto stream = streams_.begin();
@@ -176,6 +188,76 @@ class ScanDriver {
 
  private:
     using Block = typename Kernel::Block;
+
+    // Passes over the second features that bounds from other thresholds do not rule out, as long as all cost
+    // the same. Each starts afresh, so that it is known what the feature is worth by itself; but no more
+    // than it takes to rule it out at thresholds between this lane and the next, where the side is larger:
+    // what is known of the next lane.
+    template <class Known, class Take>
+    bool run_needed(const Cuts& cuts, double price, const Known& known, const Take& take,
+                    StopCondition& stop) {
+        lane_sums_.clear();
+        lanes_.clear();
+        fill_lanes(cuts, [&](Cut& cut, std::size_t lane, std::uint32_t n, const auto& left, auto& right) {
+            cut.lane = static_cast<std::uint32_t>(lane);
+            kernel_.rest(left, right);
+            lane_sums_.push_back({{n, subset_->size() - n}, {left, right}});
+        });
+        const std::size_t count = lanes_.size();
+        for (std::size_t j = count; j < Kernel::lanes; ++j) kernel_.pad(j);
+        second_features_.begin(cuts);
+        for (const std::uint32_t s : second_features_.order()) {
+            const auto may_improve = [&](std::size_t side) {
+                for (std::size_t lane = 0; lane < count; ++lane)
+                    if (second_features_.lower(s, side, lane) < known(side, lanes_[lane])) return true;
+                return false;
+            };
+            if (!may_improve(0) && !may_improve(1)) {
+                CODT_CHECK(improves_nothing(s, price, known));
+                continue;
+            }
+            if (stop.reached_after(subset_->size())) return false;
+            start_from(price, [&](std::size_t side, std::size_t lane) {
+                const std::size_t next = side == 0 ? std::min(lane + 1, count - 1) : lane - (lane > 0);
+                return known(side, lanes_[next]);
+            });
+            pass_(&kernel_, &streams_[s], code_.data());
+            for (std::size_t lane = 0; lane < count; ++lane)
+                for (std::size_t side = 0; side < 2; ++side)
+                    second_features_.raise(s, side, lane, kernel_.at_least(side, lane, price));
+            second_features_.note_walk();
+            take(price);
+        }
+        second_features_.keep();
+        return true;
+    }
+
+    template <class Known>
+    void start_from(double price, const Known& known) {
+        for (std::size_t lane = 0; lane < lanes_.size(); ++lane)
+            for (std::size_t side = 0; side < 2; ++side)
+                kernel_.start(side, lane, lane_sums_[lane].count[side], lane_sums_[lane].side[side],
+                              std::max(0.0, known(side, lane) - price));
+    }
+
+    // A check of the above: walks a second feature that was left out.
+    template <class Known>
+    bool improves_nothing(std::size_t s, double price, const Known& known) {
+        start_from(price, [&](std::size_t side, std::size_t lane) { return known(side, lanes_[lane]); });
+        pass_(&kernel_, &streams_[s], code_.data());
+        for (std::size_t lane = 0; lane < lanes_.size(); ++lane)
+            for (std::size_t side = 0; side < 2; ++side) {
+                const double before = known(side, lanes_[lane]);
+                [[maybe_unused]] double lower = 0;
+                double now = before;
+                if constexpr (requires { kernel_.value(side, lane, price); })
+                    now = kernel_.value(side, lane, price);
+                else
+                    kernel_.bracket(side, lane, price, lower, now);
+                if (now < before - 1e-9 * (1 + before)) return false;
+            }
+        return true;
+    }
 
     // Starts all lanes. No split loses less than nothing, whatever it costs.
     template <class Orders, class Known>
@@ -354,6 +436,12 @@ class ScanDriver {
     std::vector<Cut> lanes_;
     PerFeature<Block> blocks_;
     std::vector<Stream<Block>> streams_;
+    SecondFeatureBounds second_features_;
+    struct LaneSums {
+        std::uint32_t count[2];  // samples of each side
+        typename Kernel::Sums side[2];
+    };
+    std::vector<LaneSums> lane_sums_;
 };
 
 template <class Kernel>
@@ -371,13 +459,13 @@ class LaneScanner final : public Scanner {
     }
 
     bool scan(std::span<const Values> orders, const Prices& prices, StopCondition& stop) override {
-        const auto value = [&](int side, const auto& cut) -> double& {
+        const auto value = [&](std::size_t side, const auto& cut) -> double& {
             const Values& order = orders[cut.order];
             return (side == 0 ? order.left : order.right)[cut.place];
         };
         const auto take = [&](double price) {
             for (const auto& cut : driver_.lanes())
-                for (int side = 0; side < 2; ++side)
+                for (std::size_t side = 0; side < 2; ++side)
                     value(side, cut) =
                         std::min(value(side, cut), driver_.kernel().value(side, cut.lane, price));
         };
@@ -402,7 +490,7 @@ class LaneBracketScanner final : public BracketScanner {
     }
 
     bool scan(std::span<const Brackets> orders, const Prices& prices, StopCondition& stop) override {
-        const auto upper = [&](int side, const auto& cut) -> double& {
+        const auto upper = [&](std::size_t side, const auto& cut) -> double& {
             return orders[cut.order].upper[side][cut.place];
         };
         for (const Brackets& order : orders)
@@ -410,7 +498,7 @@ class LaneBracketScanner final : public BracketScanner {
                 std::fill_n(lower, order.thresholds.size(), std::numeric_limits<double>::infinity());
         const auto take = [&](double price) {
             for (const auto& cut : driver_.lanes())
-                for (int side = 0; side < 2; ++side) {
+                for (std::size_t side = 0; side < 2; ++side) {
                     double& lower = orders[cut.order].lower[side][cut.place];
                     double of_price = 0;
                     driver_.kernel().bracket(side, cut.lane, price, of_price, upper(side, cut));

@@ -128,7 +128,7 @@ struct RoundedNumbers {
 
 struct BracketKernel : SignedSamples<std::int32_t> {
     static constexpr std::uint32_t lanes = lanes_of_floats;
-    static constexpr bool joins_orders = true;
+    static constexpr bool joins_orders = true, bounds_second_features = true;
     // Shorter than in other scans, because summing a block costs half as much.
     static constexpr std::uint32_t longest_block_of(std::uint32_t) { return 48; }
     struct Sums {
@@ -195,6 +195,10 @@ struct BracketKernel : SignedSamples<std::int32_t> {
         };
         upper = std::min(upper, value(side.lower[lane]));
         lower = std::min(upper, value(side.upper[lane]));
+    }
+    double at_least(std::size_t s, std::size_t lane, double price) const {
+        const SideLanes& side = sides_[s];
+        return best_value(side.error[lane], side.count[lane] * (side.upper[lane] / (unit_ * unit_)), price);
     }
 
     // This many blocks are counted before any of them is walked: the boundaries at their ends give good

@@ -88,7 +88,7 @@ struct Doubles {
 
 struct SquaredErrorKernel : SignedSamples<double> {
     static constexpr std::uint32_t lanes = lanes_of_doubles;
-    static constexpr bool joins_orders = true;
+    static constexpr bool joins_orders = true, bounds_second_features = true;
     struct Sums {
         double y = 0, squares = 0;
     };
@@ -133,6 +133,10 @@ struct SquaredErrorKernel : SignedSamples<double> {
     double value(std::size_t s, std::size_t lane, double price) const {
         const SideLanes& side = sides_[s];
         return best_value(side.error[lane], side.count[lane] * side.ratio[lane], price);
+    }
+    // Less the most by which values are rounded, and more.
+    double at_least(std::size_t s, std::size_t lane, double price) const {
+        return value(s, lane, price) - 1e-9 * sides_[s].error[lane];
     }
 
     template <std::size_t Bytes>

@@ -51,7 +51,7 @@ struct alignas(pack_bytes) StepRows {
 template <class Int>
 struct TwoClassKernel : KernelDefaults {
     static constexpr std::uint32_t lanes = lane_count<Int>;
-    static constexpr bool joins_orders = true, takes_two_orders = true;
+    static constexpr bool joins_orders = true, takes_two_orders = true, bounds_second_features = true;
 
     struct Block : BlockRange {
         std::uint32_t ones;  // how many of its samples are of class 1
@@ -94,6 +94,9 @@ struct TwoClassKernel : KernelDefaults {
     }
     double value(std::size_t side, std::size_t lane, double price) const {
         return sides_.value(side, lane, price);
+    }
+    double at_least(std::size_t side, std::size_t lane, double price) const {
+        return value(side, lane, price);
     }
 
     template <std::size_t Bytes>

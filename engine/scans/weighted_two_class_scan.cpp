@@ -18,7 +18,7 @@ namespace {
 template <class Int>
 struct WeightedTwoClassKernel : KernelDefaults {
     static constexpr std::uint32_t lanes = lane_count<Int>;
-    static constexpr bool joins_orders = true, takes_two_orders = true;
+    static constexpr bool joins_orders = true, takes_two_orders = true, bounds_second_features = true;
 
     struct Block : BlockRange {
         std::uint32_t middle;  // its samples of class 1 end here in `grouped`
@@ -83,6 +83,9 @@ struct WeightedTwoClassKernel : KernelDefaults {
     void missing_left(std::uint64_t left) { mask_.missing_left(left); }
     double value(std::size_t side, std::size_t lane, double price) const {
         return sides_.value(side, lane, price) + unavoidable_[side][lane];
+    }
+    double at_least(std::size_t side, std::size_t lane, double price) const {
+        return value(side, lane, price);
     }
 
     template <std::size_t Bytes>

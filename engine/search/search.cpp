@@ -113,34 +113,41 @@ ScanCounters Search::scan_counters() const {
     return sum;
 }
 
+// The incumbent as it is reported, with its objective and how far that may be off. The mutex is locked.
+Search::Reported Search::reported() const {
+    // Internal sums carry rounding errors proportional to the loss of a single leaf.
+    const double slack = (1e-8 * root_.leaf_loss + 2 * margin()) * objective_->unit();
+    if (lost_proven_tree()) return {proven_tree_, upper_bound_, slack};
+    if (options_.rules.min_decrease > 0 && !tells_apart(root_.incumbent))
+        return {real_incumbent().solution, real_incumbent().objective, slack};
+    return {root_.solution, incumbent_objective() * objective_->unit(), slack};
+}
+
 FlatTree Search::tree() const {
-    Solution solution;
+    Reported incumbent;
     std::shared_ptr<const Objective> objective;
     SearchSettings settings;
-    double upper = 0, slack = 0;
     {
         const Lock lock(mutex_);
         objective = objective_;
         settings = settings_;
-        solution = root_.solution;
-        upper = incumbent_objective() * objective_->unit();
-        if (options_.rules.min_decrease > 0 && !tells_apart(root_.incumbent)) {
-            solution = real_incumbent().solution;
-            upper = real_incumbent().objective;
-        }
-        if (lost_proven_tree()) {
-            solution = proven_tree_;
-            upper = upper_bound_;
-        }
-        // Internal sums carry rounding errors proportional to the loss of a single leaf.
-        slack = (1e-8 * root_.leaf_loss + 2 * margin()) * objective_->unit();
+        incumbent = reported();
     }
-    FlatTree tree = read_out(solution, *data_, *objective, settings);
+    FlatTree tree = read_out(incumbent.solution, *data_, *objective, settings);
     const double found = tree.objective(options_.prices());
-    if (!(std::abs(found - upper) <= slack + 1e-12 * std::abs(found)))
+    if (!(std::abs(found - incumbent.objective) <= incumbent.slack + 1e-12 * std::abs(found)))
         throw std::logic_error("codt internal error: the tree's objective " + std::to_string(found) +
-                               " is not the reported " + std::to_string(upper));
+                               " is not the reported " + std::to_string(incumbent.objective));
     return tree;
+}
+
+bool Search::is_leaf() const {
+    {
+        const Lock lock(mutex_);
+        const auto kind = reported().solution->kind;
+        if (kind != SolutionNode::Kind::stump) return kind == SolutionNode::Kind::leaf;
+    }
+    return tree().splits() == 0;  // a stump may turn out to be a leaf
 }
 
 bool Search::terminal_root() const {

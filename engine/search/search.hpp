@@ -147,6 +147,8 @@ class Search {
     std::vector<TracePoint> trace() const;
     // The incumbent. Checks that its objective, computed from the tree alone, is the upper bound.
     FlatTree tree() const;
+    // Whether the incumbent has no split; mostly this takes no time.
+    bool is_leaf() const;
 
     // Only while the search does not run.
     GreedyTree incumbent() const { return {root_.incumbent, root_.solution}; }
@@ -205,6 +207,11 @@ class Search {
     double own_tolerance() const;
     bool tells_apart(double objective) const;
     const KeptTree& real_incumbent() const;
+    struct Reported {
+        Solution solution;
+        double objective = 0, slack = 0;
+    };
+    Reported reported() const;
     std::shared_ptr<const Objective> better_numbers();
     std::shared_ptr<const Objective> next_attempt();
     bool refine();

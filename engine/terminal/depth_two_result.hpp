@@ -58,7 +58,7 @@ struct ScanCounters {
         evaluations += other.evaluations;
         scanned_samples += other.scanned_samples;
     }
-    // Counts a pass that evaluated `splits` splits.
+    // Counts a pass that evaluated `splits` splits, as if no second feature had been left out.
     void add_pass(const Subset& subset, std::size_t splits) {
         evaluations += splits;
         scanned_samples += static_cast<std::uint64_t>(subset.size()) * subset.features();

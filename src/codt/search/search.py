@@ -373,7 +373,7 @@ class Search:
     def smallest(self) -> bool:
         """Whether the incumbent is proven to have the fewest leaves of all optimal trees; see ``ties``."""
         proven = self._core.complete and self._ties != "any"
-        return proven or (self.complete and len(self._core.tree()["feature"]) == 1)
+        return proven or (self.complete and self._core.is_leaf())
 
     @property
     def bounds(self) -> Bounds:
