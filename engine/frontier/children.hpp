@@ -98,12 +98,12 @@ class Children {
     // `hold` takes an expanded child out of the queue by priority, `release` puts it back.
     void hold(Slot slot);
     void release(Slot slot);
+    void let_go(Slot slot);
     bool held(Slot slot) const { return by_lower_.contains(slot) && !by_priority_.contains(slot); }
 
     // Hold and release the intervals next to an AND node: its bounds may make them superfluous, so other
     // threads had better work elsewhere until the bounds are known.
     void hold_neighbours(Slot slot);
-    void release_neighbours(Slot slot);
     Slot largest_held_interval() const;
 
     // Undoes an expansion that was stopped: the AND node and its neighbours become one interval of unexpanded
@@ -173,6 +173,8 @@ class Children {
                 std::span<std::vector<std::uint32_t>* const> thresholds) const;
 
  private:
+    void release_neighbours(Slot slot);
+    bool shadowed(Slot interval) const;
     Child& at(Slot slot) { return children_[static_cast<std::size_t>(slot)]; }
     bool is_interval(Slot slot) const;
     Slot allocate();

@@ -113,6 +113,11 @@ ScanCounters Search::scan_counters() const {
     return sum;
 }
 
+double Search::mutex_seconds() const {
+    const Lock lock(mutex_);
+    return std::chrono::duration<double>(mutex_.held()).count();
+}
+
 FlatTree Search::tree() const {
     Solution solution;
     std::shared_ptr<const Objective> objective;
