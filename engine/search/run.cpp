@@ -22,6 +22,9 @@ constexpr double enough_memory = 0.70;
 constexpr double shortest_move = 0.005;
 constexpr double longest_move = 2.0;
 
+// How long, in seconds, the other threads wait for the tree of the first move.
+constexpr double longest_wait = 0.1;
+
 // std::jthread, which the standard library of macOS lacks.
 class JoiningThread {
  public:
@@ -149,7 +152,7 @@ void Search::work(Worker& worker, StopCondition& outer, StopCondition& own, bool
 
         std::optional<Selection> selection;
         const bool dual = dual_turn();
-        if (has_seat() &&
+        if (has_seat() && !awaits_first_move() &&
             (root_.children.selectable() || (may_guess() && release_interval(root_)))) {
             selection = select(dual);
             if (!selection) {  // nodes were closed
@@ -193,6 +196,12 @@ bool Search::has_seat() const {
     if (root_.expansions + in_flight_ >= expansion_limit_) return false;
     if (hands_out()) return in_flight_ < desk_.seats;
     return in_flight_ < 2 || 2 * room_ < 3 * std::uint64_t{limits_.threads};
+}
+
+// Whether the first move of the primal heuristics is under way. As on one thread its tree, which is much
+// better than the greedy one, comes before all expansions, unless it takes long.
+bool Search::awaits_first_move() const {
+    return primal_busy_ && primal_seconds_ == 0 && elapsed() < longest_wait;
 }
 
 // Sleeps until there may be something to do.
@@ -269,7 +278,7 @@ bool Search::improve(Worker& worker, StopCondition& own, Lock& lock) {
                        (hands_out() ? 1 : limits_.threads);
     if (primal_seconds_ > 0 && primal_seconds_ + shortest_move > due) return false;
     primal_busy_ = true;
-    wake();  // another thread takes this one's place
+    if (primal_seconds_ > 0) wake();  // another thread takes this one's place
     const GreedyTree incumbent{root_.incumbent, root_.solution};
     lock.unlock();
     const auto start = StopCondition::Clock::now();
@@ -286,6 +295,7 @@ bool Search::improve(Worker& worker, StopCondition& own, Lock& lock) {
     const double took = std::chrono::duration<double>(StopCondition::Clock::now() - start).count();
     lock.lock();
     primal_busy_ = false;
+    if (primal_seconds_ == 0) changed_.notify_all();  // see awaits_first_move
     primal_seconds_ += took;
     if (error) std::rethrow_exception(error);
     if (found)

@@ -244,6 +244,7 @@ class Search {
     void rest(Lock& lock, std::chrono::milliseconds longest);
     void wake();
     bool has_seat() const;
+    bool awaits_first_move() const;
     bool may_begin(const Selection& selection) const;
     bool improve(Worker& worker, StopCondition& stop, Lock& lock);
     void end_run(RunStatus status);
