@@ -54,6 +54,7 @@ Expansion& Search::begin(const Selection& selection, bool dual) {
     ++in_flight_;
     job.room = room_in(node);
     room_ += job.room;
+    expansion.under_way = true;
     return expansion;
 }
 

@@ -33,12 +33,14 @@ struct Job {
 };
 
 struct Expansion {
-    Job job;  // without a node while it is not in use
+    Job job;
+    bool under_way = false;  // begun, and not about to end: its node is alive
     AndNode result;
     Subset side_data[2];  // of sides that are solved on the spot, refilled for every expansion
-    bool depth_two[2] = {false, false};  // whether a side is solved by Solve-D2
-    std::uint32_t leaves[2] = {Budget::any, Budget::any};  // which it may have then
-    DepthTwoResult found[2];             // by Solve-D2
+    // Of sides that are solved by Solve-D2: whether they are, how many leaves they may have, what it found.
+    bool depth_two[2] = {false, false};
+    std::uint32_t leaves[2] = {Budget::any, Budget::any};
+    DepthTwoResult found[2];
     ImpliedBounds implied;
 
     // The right side: of the thread that has begun the expansion, unless another thread takes it while it

@@ -376,7 +376,7 @@ class Search {
     RunLimits limits_;
     std::uint64_t expansion_limit_ = UINT64_MAX;
     std::uint64_t in_flight_ = 0;
-    std::uint64_t room_ = 0;  // for threads, in the expansions under way
+    std::uint64_t room_ = 0;                       // for threads, in the expansions under way
     std::atomic<std::uint32_t> waiting_sides_{0};  // right sides of expansions that nobody works on
     std::atomic<std::uint32_t> idle_{0};           // threads that sleep, or are about to
     std::int64_t fixed_memory_ = 0;  // of the data and the workers

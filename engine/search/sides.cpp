@@ -130,6 +130,7 @@ Expansion* Search::take_right_side() {
 // Ends the expansions below a node that was closed: nobody needs their results.
 void Search::abandon_expansions(const OrNode& top) {
     for (const auto& expansion : expansions_under_way_) {
+        if (!expansion->under_way) continue;
         const OrNode* above = expansion->job.node;
         while (above && above != &top) above = above->parent;
         if (above) expansion->abandoned.store(true, std::memory_order_relaxed);
@@ -145,6 +146,7 @@ void Search::conclude(Expansion& expansion, Worker& worker, StopCondition& own, 
                    (!hands_out() || hand_out(expansion.job, expansion.result, own, leads));
         });
     Lock lock(mutex_);
+    expansion.under_way = false;
     const Job& job = expansion.job;
     const std::uint64_t took =
         expansion.outcome[0].scanned + expansion.outcome[1].scanned + job.cells;
@@ -154,7 +156,7 @@ void Search::conclude(Expansion& expansion, Worker& worker, StopCondition& own, 
         commit(expansion);
     else
         cancel(job);
-    expansion.job.node = nullptr;
+    expansion.result = AndNode{};  // nodes that nobody needs give their memory back
     unused_expansions_.push_back(&expansion);
     for (const Expansion::Outcome& outcome : expansion.outcome)
         if (outcome.error) std::rethrow_exception(outcome.error);
