@@ -64,7 +64,7 @@ FAULTS = (
     ),
     Fault(
         "a wrong leaf count",
-        "engine/search/expand.cpp",
+        "engine/search/sides.cpp",
         "stump[side] = node.budget.of_side(side, job.left_leaves).leaves > 1;",
         "stump[side] = node.budget.of_side(side, job.left_leaves).leaves >= 1;",
     ),

@@ -196,6 +196,11 @@ class PySearch {
         return search_->primal_seconds();
     }
 
+    double mutex_seconds() {
+        const Turn turn(running_);
+        return search_->mutex_seconds();
+    }
+
     nb::object trace(std::size_t first) {
         std::vector<TracePoint> points;
         {
@@ -326,6 +331,7 @@ NB_MODULE(_core, m) {
         .def("stats", &PySearch::stats)
         .def_prop_ro("memory", &PySearch::memory)
         .def_prop_ro("primal_seconds", &PySearch::primal_seconds)
+        .def_prop_ro("mutex_seconds", &PySearch::mutex_seconds)
         .def("trace", &PySearch::trace, nb::arg("first") = 0)
         .def("tree", &PySearch::tree)
         .def("is_leaf", &PySearch::is_leaf)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
@@ -16,15 +17,24 @@ class OwnedMutex {
             throw std::runtime_error(
                 "the search is waiting for this function; it cannot be asked from within");
         mutex_.lock();
+        since_ = Clock::now();
         owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     }
     void unlock() {
+        held_ += Clock::now() - since_;
         owner_.store({}, std::memory_order_relaxed);
         mutex_.unlock();
     }
 
+    // How long it has been held before it was locked the last time; only its owner may ask.
+    std::chrono::nanoseconds held() const { return held_; }
+
  private:
+    using Clock = std::chrono::steady_clock;
+
     std::mutex mutex_;
+    Clock::time_point since_;
+    Clock::duration held_{0};
     std::atomic<std::thread::id> owner_{};
 };
 

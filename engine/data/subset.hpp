@@ -27,6 +27,7 @@ class Subset {
     Subset& operator=(Subset&&) = default;
 
     std::uint32_t size() const { return size_; }
+    std::uint64_t cells() const { return std::uint64_t{size_} * features(); }
     std::uint32_t features() const { return features_; }
 
     // Local id -> row of the data set.

@@ -102,7 +102,19 @@ void Children::hold(Slot slot) {
 }
 
 void Children::release(Slot slot) {
+    if (!by_priority_.contains(slot)) by_priority_.push(slot, by_priority());
+    if ((*this)[slot].kind == Child::Kind::expanded) release_neighbours(slot);
+}
+
+void Children::let_go(Slot slot) {
     by_priority_.push(slot, by_priority());
+}
+
+// Whether an expanded neighbour of an interval is held.
+bool Children::shadowed(Slot interval) const {
+    for (const Slot beside : {(*this)[interval].previous, (*this)[interval].next})
+        if (beside != none && held(beside)) return true;
+    return false;
 }
 
 Children::Slot Children::largest_held_interval() const {
@@ -127,7 +139,7 @@ void Children::hold_neighbours(Slot slot) {
 
 void Children::release_neighbours(Slot slot) {
     for (const Slot beside : {(*this)[slot].previous, (*this)[slot].next})
-        if (is_interval(beside) && held(beside)) release(beside);
+        if (is_interval(beside) && held(beside) && !shadowed(beside)) release(beside);
 }
 
 void Children::retract(Slot slot) {
@@ -181,6 +193,7 @@ void Children::close(Slot slot, double known) {
     CODT_CHECK(child.kind == Child::Kind::expanded);
     child.kind = Child::Kind::solved;
     child.and_node = -1;
+    release_neighbours(slot);
 }
 
 void Children::spread(std::span<const std::uint32_t> tracks, std::uint32_t count,

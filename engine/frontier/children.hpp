@@ -99,15 +99,16 @@ class Children {
     // Expand: replaces the interval by an AND node at threshold t and what is left on both sides of it.
     Slot expand(Slot interval, std::uint32_t t, std::int32_t and_node);
 
-    // `hold` takes an expanded child out of the queue by priority, `release` puts it back.
+    // `hold` takes a child out of the queue by priority, `release` puts it back, if it is not there, and with
+    // an AND node the intervals next to it that no other AND node keeps out. `let_go` puts back one child alone.
     void hold(Slot slot);
     void release(Slot slot);
+    void let_go(Slot slot);
     bool held(Slot slot) const { return by_lower_.contains(slot) && !by_priority_.contains(slot); }
 
-    // Hold and release the intervals next to an AND node: its bounds may make them superfluous, so other
+    // Holds the intervals next to an AND node that is held: its bounds may make them superfluous, so other
     // threads had better work elsewhere until the bounds are known.
     void hold_neighbours(Slot slot);
-    void release_neighbours(Slot slot);
     Slot largest_held_interval() const;
 
     // Undoes an expansion that was stopped: the AND node and its neighbours become one interval of unexpanded
@@ -196,6 +197,8 @@ class Children {
     double price(std::uint32_t feature) const { return settings_->prices.of(feature); }
     Slot add_interval(std::uint32_t track, std::uint32_t first, std::uint32_t last, double lower);
     Slot add_solved(std::uint32_t track, const EvaluatedSplit& split, double lower, Slot previous, Slot next);
+    void release_neighbours(Slot slot);
+    bool shadowed(Slot interval) const;
     void link(Slot slot, Slot previous, Slot next);
     void unlink(Slot slot);
     void push(Slot slot);

@@ -20,7 +20,7 @@ void Search::back_propagate(OrNode* node) {
         branch.heuristic = node->children.min_heuristic();
         if (node->complete) bury(parent, slot, node->parent_side);
         // There may be something below to select again.
-        if (parent.children.held(slot)) parent.children.release(slot);
+        parent.children.release(slot);
         update(parent, slot);
         node = &parent;
     }
@@ -72,6 +72,7 @@ void Search::bury(OrNode& parent, Slot slot, int side) {
     }
     if (node->active == 0) return;
     node->parent = nullptr;
+    abandon_expansions(*node);
     detached_.push_back(std::move(node));
 }
 

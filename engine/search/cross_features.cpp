@@ -19,23 +19,25 @@ bool Search::solves_sides(const OrNode& node) const {
 }
 
 // At the beginning of an expansion.
-void Search::prepare_implied(Job& job, Worker& worker) {
+void Search::prepare_implied(Expansion& expansion) {
+    Job& job = expansion.job;
     OrNode& node = *job.node;
-    worker.implied.ranges.clear();
+    expansion.implied.ranges.clear();
     if (!solves_sides(node) || !crosses_features(node)) return;
-    node.children.prepare(job.feature, job.threshold, worker.implied);
+    node.children.prepare(job.feature, job.threshold, expansion.implied);
     job.worst_costs = node.children.worst_costs();
 }
 
 // Once both sides are solved.
-void Search::compute_implied(const Job& job, const AndNode& result, Worker& worker) const {
-    if (worker.implied.ranges.empty()) return;
-    const Branch& left = result.sides[0];
-    const Branch& right = result.sides[1];
+void Search::compute_implied(Expansion& expansion) const {
+    if (expansion.implied.ranges.empty()) return;
+    const Job& job = expansion.job;
+    const Branch& left = expansion.result.sides[0];
+    const Branch& right = expansion.result.sides[1];
     const double cutoff =
         std::min(job.cutoff, settings_.prices.of(job.feature) + left.incumbent + right.incumbent);
-    worker.implied.compute(job.node->subset, job.worst_costs, left.lower.free, right.lower.free,
-                           cutoff - settings_.tolerance);
+    expansion.implied.compute(job.node->subset, job.worst_costs, left.lower.free, right.lower.free,
+                              cutoff - settings_.tolerance);
 }
 
 // When an AND node is closed.

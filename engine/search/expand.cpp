@@ -1,9 +1,9 @@
 // Expand (paper, Alg. 3): an interval is replaced by an AND node at one of its thresholds and by what is left
 // of it on both sides. Subproblems of a terminal case are solved on the spot; the others become OR nodes.
 //
-// An expansion has a beginning and an end, which change the search tree, and between them make_branches,
-// which only reads the node's data and can run on many threads at once. An expansion that is stopped in
-// between is undone.
+// An expansion has a beginning and an end, which change the search tree. Between them its sides are solved
+// (sides.cpp), which only reads the node's data and can run on many threads at once. An expansion that is
+// stopped in between is undone.
 #include <algorithm>
 
 #include "bounds/lower_bounds.hpp"
@@ -13,14 +13,29 @@
 
 namespace codt {
 
-Search::Job Search::begin(const Selection& selection, Worker& worker) {
+namespace {
+
+// Expansions at a time in a node whose sides are solved on the spot. What one of them finds helps the next
+// ones of the same node most: its bounds, its trees, and so its cutoff. Expansions in other nodes, below
+// other splits of the nodes above, have to be made anyway.
+constexpr std::uint32_t most_at_once = 2;
+
+}  // namespace
+
+// Every thread works on one expansion, so there is one that is not in use.
+Expansion& Search::begin(const Selection& selection, bool dual) {
+    CODT_CHECK(!unused_expansions_.empty());
+    Expansion& expansion = *unused_expansions_.back();
+    unused_expansions_.pop_back();
+    expansion.reset();
     OrNode& node = *selection.node;
-    Job job;
+    Job& job = expansion.job = Job{};
     job.node = &node;
+    job.dual = dual;
     job.feature = node.children[selection.interval].feature;
     job.threshold = selection.threshold;
     job.left_leaves = node.children.left_leaves(selection.interval);
-    job.cells = static_cast<std::uint64_t>(node.subset.size()) * node.subset.features();
+    job.cells = node.subset.cells();
     node.children.inherited(selection.interval, selection.threshold, job.lower[0], job.lower[1]);
     job.relaxed = node.cutoff() + node.children.reach(selection.interval, selection.threshold) -
                   settings_.prices.of(job.feature);
@@ -32,17 +47,21 @@ Search::Job Search::begin(const Selection& selection, Worker& worker) {
                 node.children.inherited(node.feature_bounds, selection.interval, selection.threshold, side);
     const std::int32_t index = node.add_and_node({});
     job.slot = node.children.expand(selection.interval, selection.threshold, index);
-    prepare_implied(job, worker);
+    prepare_implied(expansion);
     node.children.hold(job.slot);
     if (limits_.threads > 1) node.children.hold_neighbours(job.slot);
     for (OrNode* above = &node; above; above = above->parent) ++above->active;
     ++in_flight_;
-    return job;
+    job.room = room_in(node);
+    room_ += job.room;
+    expansion.under_way = true;
+    return expansion;
 }
 
 // False if the node has been closed meanwhile; its memory may be gone.
 bool Search::end(const Job& job) {
     --in_flight_;
+    room_ -= job.room;
     OrNode* top = nullptr;
     for (OrNode* above = job.node; above; above = above->parent) {
         --above->active;
@@ -54,11 +73,12 @@ bool Search::end(const Job& job) {
     return false;
 }
 
-void Search::commit(const Job& job, AndNode result, Worker& worker) {
+void Search::commit(Expansion& expansion) {
+    const Job& job = expansion.job;
     if (!end(job)) return;
     OrNode& node = *job.node;
     if (options_.log_expansions) record(job);
-    node.and_node(job.slot) = std::move(result);
+    node.and_node(job.slot) = std::move(expansion.result);
     for (int side = 0; side < 2; ++side) {
         Branch& branch = node.and_node(job.slot).sides[side];
         if (!branch.feature_lower.empty())
@@ -72,9 +92,8 @@ void Search::commit(const Job& job, AndNode result, Worker& worker) {
     }
     for (OrNode* above = &node; above; above = above->parent) ++above->expansions;
     node.children.release(job.slot);
-    node.children.release_neighbours(job.slot);
     update(node, job.slot);
-    node.children.raise(worker.implied);
+    node.children.raise(expansion.implied);
     node.memory.set(&memory_, node.bytes());
     back_propagate(&node);
 }
@@ -86,8 +105,7 @@ void Search::cancel(const Job& job) {
     node.children.retract(job.slot);
     // The nodes above have something to select below them again.
     for (OrNode* above = &node; above->parent; above = above->parent)
-        if (above->parent->children.held(above->parent_slot))
-            above->parent->children.release(above->parent_slot);
+        above->parent->children.release(above->parent_slot);
 }
 
 // Whether feature bounds of the sides of a node's splits hold for their neighbours (see FeatureBounds): only
@@ -108,99 +126,6 @@ void Search::keep_feature_bounds(OrNode& node, Slot slot, int side, FeatureBound
     if (!may_keep(lower.size() * sizeof(double))) return;
     const Child& child = node.children[slot];
     node.feature_bounds.add(child.feature, child.first, side, std::move(lower));
-}
-
-bool Search::make_branches(const Job& job, Worker& worker, AndNode& result, StopCondition& stop) const {
-    const OrNode& node = *job.node;
-    if (node.budget.depth == 1 || (node.budget.depth == 2 && options_.terminal == Terminal::left_right))
-        return solve_sides(job, worker, result, stop);
-
-    // Sides within the terminal case are solved on the spot. So are sides of depth one, which only a limit on
-    // leaves makes here, unless the terminal case is `leaf`.
-    const std::uint32_t deepest = terminal_depth(options_.terminal);
-    const std::uint32_t size = node.subset.group_end(job.feature)[job.threshold];
-    const Budget budgets[2] = {node.budget.of_side(0, job.left_leaves).on(size),
-                               node.budget.of_side(1, job.left_leaves).on(node.subset.size() - size)};
-    const bool terminal[2] = {budgets[0].depth <= deepest, budgets[1].depth <= deepest};
-    Subset own[2];
-    Subset& left = terminal[0] ? worker.side_data[0] : own[0];
-    Subset& right = terminal[1] ? worker.side_data[1] : own[1];
-    node.subset.split(job.feature, job.threshold, left, right, worker.scratch);
-    DepthTwoResult found[2];
-    const auto take = [&](int side) {
-        Branch& branch = result.sides[side];
-        branch.lower = found[side].lower;
-        branch.incumbent = found[side].upper;
-        branch.solution = found[side].solution(*data_, worker.side_data[side]);
-    };
-    for (int side = 0; side < 2; ++side) {
-        Branch& branch = result.sides[side];
-        if (!terminal[side]) {
-            prepare_branch(std::move(own[side]), budgets[side], job.lower[side], branch);
-            continue;
-        }
-        const Subset& subset = worker.side_data[side];
-        if (budgets[side].depth < 2) {
-            budgets[side].depth == 0 ? leave(subset, branch) : solve_stump(subset, branch);
-            continue;
-        }
-        // A lower bound on the other side; the left side is already solved when the right one is.
-        const double other = side == 0 ? job.lower[1] : result.sides[0].lower.allowed;
-        const DepthTwoSolver::Limits limits{job.lower[side], job.relaxed - other, job.feature_lower[side],
-                                            false};
-        found[side] = worker.depth_two.solve(subset, node.order, budgets[side].leaves, limits, stop);
-        if (found[side].stopped) return false;
-        take(side);
-        if (shares_feature_bounds(node)) branch.feature_lower = worker.depth_two.feature_lower();
-    }
-    // Where this split may give the node a better tree, both sides must be known exactly.
-    for (int side = 0; side < 2; ++side) {
-        const double lower =
-            settings_.prices.of(job.feature) + result.sides[0].lower.allowed + result.sides[1].lower.allowed;
-        if (found[side].exact() || lower >= job.incumbent) continue;
-        if (!worker.depth_two.confirm(worker.side_data[side], node.order, found[side], stop)) return false;
-        take(side);
-    }
-    compute_implied(job, result, worker);
-    return true;
-}
-
-// Both sides of a split at once: leaves, or trees of depth one (the left/right terminal case).
-bool Search::solve_sides(const Job& job, Worker& worker, AndNode& result, StopCondition& stop) const {
-    const OrNode& node = *job.node;
-    double leaves[2] = {0, 0}, free[2] = {0, 0}, enough[2] = {0, 0};
-    bool stump[2] = {false, false};
-    if (node.budget.depth == 1) {
-        objective_->leaf_losses(node.subset, job.feature, job.threshold, leaves[0], leaves[1]);
-    } else {
-        if (!worker.depth_two.solve_split(node.subset, node.order, node.id, job.feature, job.threshold, free,
-                                          enough, stop))
-            return false;
-        for (int side = 0; side < 2; ++side)
-            stump[side] = node.budget.of_side(side, job.left_leaves).leaves > 1;
-        if (node.budget.limited() || settings_.rules.min_decrease > 0)
-            objective_->leaf_losses(node.subset, job.feature, job.threshold, leaves[0], leaves[1]);
-    }
-    for (int side = 0; side < 2; ++side) {
-        Branch& branch = result.sides[side];
-        branch.lower = stump[side] ? Bound{settings_.best_allowed(leaves[side], enough[side]), free[side]}
-                                   : Bound::both(leaves[side]);
-        branch.incumbent = branch.lower.allowed;
-        branch.solution = stump[side] ? stump_solution(branch.incumbent) : leaf_solution();
-    }
-    return true;
-}
-
-void Search::leave(const Subset& subset, Branch& branch) const {
-    branch.incumbent = objective_->leaf_loss(subset);
-    branch.lower = Bound::both(branch.incumbent);
-    branch.solution = leaf_solution();
-}
-
-void Search::solve_stump(const Subset& subset, Branch& branch) const {
-    branch.lower = best_stump_value(*objective_, subset, settings_);
-    branch.incumbent = branch.lower.allowed;
-    branch.solution = stump_solution(branch.incumbent);
 }
 
 void Search::prepare_branch(Subset subset, const Budget& budget, double lower, Branch& branch) const {
@@ -249,6 +174,7 @@ void Search::prepare(OrNode& node) const {
 // One interval per feature and share of the leaves.
 void Search::enroll(OrNode& node, std::span<const double> feature_lower) {
     node.id = ++last_id_;
+    if (solves_sides(node)) node.most_active = most_at_once;
     node.children.reset(settings_, options_.strategy, *objective_, node.subset, node.order, node.budget,
                         node.split_lower, random_, feature_lower);
     node.memory.set(&memory_, node.bytes());

@@ -3,7 +3,7 @@
 namespace codt {
 
 bool Branch::selectable() const {
-    return node && node->children.selectable();
+    return node && node->children.selectable() && node->active < node->most_active;
 }
 
 double AndNode::heuristic() const {

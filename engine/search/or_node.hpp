@@ -69,6 +69,8 @@ struct OrNode {
     bool complete = false;
 
     std::uint32_t active = 0;  // expansions under way in this node and below
+    // With this many of them other threads turn to other nodes.
+    std::uint32_t most_active = std::numeric_limits<std::uint32_t>::max();
     MemoryShare memory;
 
     OrNode* parent = nullptr;

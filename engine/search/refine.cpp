@@ -173,6 +173,8 @@ void Search::restart(std::shared_ptr<const Objective> objective, const Solution&
     const std::uint64_t expansions = root_.expansions;
     for (const auto& worker : workers_) earlier_counters_.add(worker->depth_two.counters());
     workers_.clear();
+    unused_expansions_.clear();
+    expansions_under_way_.clear();
     primal_.reset();
     detached_.clear();
     Subset rows = std::move(root_.subset);

@@ -22,6 +22,9 @@ constexpr double enough_memory = 0.70;
 constexpr double shortest_move = 0.005;
 constexpr double longest_move = 2.0;
 
+// How long, in seconds, the other threads wait for the tree of the first move.
+constexpr double longest_wait = 0.1;
+
 // std::jthread, which the standard library of macOS lacks.
 class JoiningThread {
  public:
@@ -75,6 +78,8 @@ void Search::run_once(StopCondition& stop) {
                         : Worker::bytes(root_.subset.size(), root_.subset.features(), *objective_));
         memory_.add(bytes);
         fixed_memory_ += bytes;
+        expansions_under_way_.push_back(std::make_unique<Expansion>());
+        unused_expansions_.push_back(expansions_under_way_.back().get());
     }
 
     if (terminal_root()) {
@@ -147,8 +152,8 @@ void Search::work(Worker& worker, StopCondition& outer, StopCondition& own, bool
 
         std::optional<Selection> selection;
         const bool dual = dual_turn();
-        if (root_.expansions + in_flight_ < expansion_limit_ && (!hands_out() || in_flight_ < desk_.seats) &&
-            (root_.children.selectable() || release_interval(root_))) {
+        if (has_seat() && !awaits_first_move() &&
+            (root_.children.selectable() || (may_guess() && release_interval(root_)))) {
             selection = select(dual);
             if (!selection) {  // nodes were closed
                 add_trace_point();
@@ -166,43 +171,54 @@ void Search::work(Worker& worker, StopCondition& outer, StopCondition& own, bool
         }
         if (!selection) {
             // Most threads of a search that hands out units have nothing to do most of the time.
-            changed_.wait_for(lock, StopCondition::poll_interval * (hands_out() && !leads ? 10 : 1));
+            rest(lock, StopCondition::poll_interval * (hands_out() && !leads ? 10 : 1));
+            lock.unlock();
+            while (help(worker, own, leads)) {
+            }
+            lock.lock();
             continue;
         }
 
-        Job job = begin(*selection, worker);
-        const std::uint64_t scanned = worker.depth_two.counters().scanned_samples;
+        Expansion& expansion = begin(*selection, dual);
+        if (has_seat() && root_.children.selectable()) wake();
         lock.unlock();
-        AndNode result;
-        bool done = false, out_of_memory = false;
-        std::exception_ptr error;
-        try {
-            done = make_branches(job, worker, result, own) &&
-                   (!hands_out() || hand_out(job, result, own, leads));
-        } catch (const std::bad_alloc&) {
-            stop_keeping_blocks();
-            result = AndNode{};
-            out_of_memory = true;
-        } catch (...) {
-            error = std::current_exception();
+        solve(expansion, worker, own, leads);
+        while (help(worker, own, leads)) {
         }
         lock.lock();
-        if (error) {
-            cancel(job);
-            std::rethrow_exception(error);
-        }
-        const std::uint64_t took = worker.depth_two.counters().scanned_samples - scanned + job.cells;
-        work_ += took;
-        if (dual) dual_work_ += took;
-        if (done)
-            commit(job, std::move(result), worker);
-        else
-            cancel(job);
-        if (out_of_memory) return end_run(RunStatus::memory_limit);
-        watch_memory();
-        add_trace_point();
-        changed_.notify_all();
     }
+}
+
+// Whether another expansion may begin. Those under way should have room for half as many threads more than
+// there are, so that none waits for the end of a side; with still more of them, expansions would only begin
+// before the bounds and trees of others are known.
+bool Search::has_seat() const {
+    if (root_.expansions + in_flight_ >= expansion_limit_) return false;
+    if (hands_out()) return in_flight_ < desk_.seats;
+    return in_flight_ < 2 || 2 * room_ < 3 * std::uint64_t{limits_.threads};
+}
+
+// Whether the first move of the primal heuristics is under way. As on one thread its tree, which is much
+// better than the greedy one, comes before all expansions, unless it takes long.
+bool Search::awaits_first_move() const {
+    return primal_busy_ && primal_seconds_ == 0 && elapsed() < longest_wait;
+}
+
+// Sleeps until there may be something to do.
+void Search::rest(Lock& lock, std::chrono::milliseconds longest) {
+    ++idle_;
+    // Whoever leaves a side after this sees that a thread is idle, and wakes it.
+    if (waiting_sides_.load() == 0) changed_.wait_for(lock, longest);
+    --idle_;
+}
+
+// There is something to do for one more thread, which may find something for the next.
+void Search::wake() {
+    if (idle_.load() == 0) return;
+    if (hands_out())
+        changed_.notify_all();
+    else
+        changed_.notify_one();
 }
 
 void Search::end_run(RunStatus status) {
@@ -262,6 +278,7 @@ bool Search::improve(Worker& worker, StopCondition& own, Lock& lock) {
                        (hands_out() ? 1 : limits_.threads);
     if (primal_seconds_ > 0 && primal_seconds_ + shortest_move > due) return false;
     primal_busy_ = true;
+    if (primal_seconds_ > 0) wake();  // another thread takes this one's place
     const GreedyTree incumbent{root_.incumbent, root_.solution};
     lock.unlock();
     const auto start = StopCondition::Clock::now();
@@ -278,6 +295,7 @@ bool Search::improve(Worker& worker, StopCondition& own, Lock& lock) {
     const double took = std::chrono::duration<double>(StopCondition::Clock::now() - start).count();
     lock.lock();
     primal_busy_ = false;
+    if (primal_seconds_ == 0) changed_.notify_all();  // see awaits_first_move
     primal_seconds_ += took;
     if (error) std::rethrow_exception(error);
     if (found)

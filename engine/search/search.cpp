@@ -123,6 +123,11 @@ Search::Reported Search::reported() const {
     return {root_.solution, incumbent_objective() * objective_->unit(), slack};
 }
 
+double Search::mutex_seconds() const {
+    const Lock lock(mutex_);
+    return std::chrono::duration<double>(mutex_.held()).count();
+}
+
 FlatTree Search::tree() const {
     Reported incumbent;
     std::shared_ptr<const Objective> objective;

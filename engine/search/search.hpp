@@ -28,6 +28,7 @@
 #include "objectives/objective.hpp"
 #include "primal/primal.hpp"
 #include "rules/settings.hpp"
+#include "search/expansion.hpp"
 #include "search/knowledge.hpp"
 #include "search/or_node.hpp"
 #include "search/units.hpp"
@@ -154,6 +155,8 @@ class Search {
     GreedyTree incumbent() const { return {root_.incumbent, root_.solution}; }
     ScanCounters scan_counters() const;
     double primal_seconds() const { return primal_seconds_; }
+    // How long threads have held the mutex, all together.
+    double mutex_seconds() const;
     const std::vector<ExpansionRecord>& expansion_log() const { return log_; }
 
  private:
@@ -183,21 +186,6 @@ class Search {
         OrNode* node;
         Slot interval;
         std::uint32_t threshold;
-    };
-
-    // An expansion under way.
-    struct Job {
-        OrNode* node = nullptr;
-        Slot slot = Children::none;
-        std::uint32_t feature = 0, threshold = 0;
-        std::uint32_t left_leaves = Budget::any;
-        std::uint64_t cells = 0;   // of the node's data
-        double lower[2] = {0, 0};  // known bounds on the two sides
-        double relaxed = 0;        // at and above it the sum of both sides does not matter
-        double cutoff = 0;         // the node's
-        double incumbent = 0;      // the node's, with penalties: at and above it nothing need be exact
-        FeatureBounds::Lower feature_lower[2];
-        WorstCost::OfSamples worst_costs;  // of the node's samples (see ImpliedBounds)
     };
 
     // refine.cpp
@@ -260,6 +248,10 @@ class Search {
     void run_once(StopCondition& stop);
     void run_terminal_root(StopCondition& stop);
     void work(Worker& worker, StopCondition& outer, StopCondition& own, bool leads);
+    void rest(Lock& lock, std::chrono::milliseconds longest);
+    void wake();
+    bool has_seat() const;
+    bool awaits_first_move() const;
     bool may_begin(const Selection& selection) const;
     bool improve(Worker& worker, StopCondition& stop, Lock& lock);
     void end_run(RunStatus status);
@@ -269,6 +261,7 @@ class Search {
     // select.cpp
     std::optional<Selection> select(bool dual);
     int select_side(const AndNode& node);
+    bool may_guess() const;
     bool release_interval(OrNode& node);
 
     // dual.cpp
@@ -284,27 +277,42 @@ class Search {
     // cross_features.cpp
     bool crosses_features(const OrNode& node) const;
     bool solves_sides(const OrNode& node) const;
-    void prepare_implied(Job& job, Worker& worker);
-    void compute_implied(const Job& job, const AndNode& result, Worker& worker) const;
+    void prepare_implied(Expansion& expansion);
+    void compute_implied(Expansion& expansion) const;
     void imply_bounds(OrNode& node, Slot slot);
 
     // expand.cpp
-    Job begin(const Selection& selection, Worker& worker);
+    Expansion& begin(const Selection& selection, bool dual);
     bool shares_feature_bounds(const OrNode& node) const;
     bool may_keep(std::size_t bytes) const;
     void keep_feature_bounds(OrNode& node, Slot slot, int side, FeatureBounds::Lower lower);
-    bool make_branches(const Job& job, Worker& worker, AndNode& result, StopCondition& stop) const;
-    void commit(const Job& job, AndNode result, Worker& worker);
+    void commit(Expansion& expansion);
     void cancel(const Job& job);
     bool end(const Job& job);
     bool solve_terminal_root(StopCondition& stop);
     void prepare(OrNode& node) const;
     void enroll(OrNode& node, std::span<const double> feature_lower = {});
+    void prepare_branch(Subset subset, const Budget& budget, double lower, Branch& branch) const;
+    void record(const Job& job);
+
+    // sides.cpp
+    void solve(Expansion& expansion, Worker& worker, StopCondition& own, bool leads);
+    bool help(Worker& worker, StopCondition& own, bool leads);
+    void conclude(Expansion& expansion, Worker& worker, StopCondition& own, bool leads);
+    void offer_right_side(Expansion& expansion);
+    void call_helpers();
+    std::uint32_t room_in(const OrNode& node) const;
+    bool shares_sides() const { return limits_.threads > 1 && !hands_out(); }
+    bool take_back(Expansion& expansion);
+    Expansion* take_right_side();
+    void abandon_expansions(const OrNode& top);
+    bool open_sides(Expansion& expansion, Worker& worker, StopCondition& stop) const;
+    bool solve_side(Expansion& expansion, int side, double other, Worker& worker, StopCondition& stop) const;
+    void take_found(Expansion& expansion, int side) const;
+    bool confirm_sides(Expansion& expansion, Worker& worker, StopCondition& stop) const;
     bool solve_sides(const Job& job, Worker& worker, AndNode& result, StopCondition& stop) const;
     void leave(const Subset& subset, Branch& branch) const;
     void solve_stump(const Subset& subset, Branch& branch) const;
-    void prepare_branch(Subset subset, const Budget& budget, double lower, Branch& branch) const;
-    void record(const Job& job);
 
     // backpropagate.cpp
     void back_propagate(OrNode* node);
@@ -331,6 +339,8 @@ class Search {
     OrNode root_;
     std::vector<std::unique_ptr<OrNode>> detached_;  // closed while expansions were under way in them
     std::vector<std::unique_ptr<Worker>> workers_;
+    std::vector<std::unique_ptr<Expansion>> expansions_under_way_;  // one for every worker, some not in use
+    std::vector<Expansion*> unused_expansions_;
     std::unique_ptr<PrimalHeuristic> primal_;
     std::vector<TracePoint> trace_;
     std::vector<ExpansionRecord> log_;
@@ -374,6 +384,9 @@ class Search {
     RunLimits limits_;
     std::uint64_t expansion_limit_ = UINT64_MAX;
     std::uint64_t in_flight_ = 0;
+    std::uint64_t room_ = 0;                       // for threads, in the expansions under way
+    std::atomic<std::uint32_t> waiting_sides_{0};  // right sides of expansions that nobody works on
+    std::atomic<std::uint32_t> idle_{0};           // threads that sleep, or are about to
     std::int64_t fixed_memory_ = 0;  // of the data and the workers
     bool economy_ = false;           // memory is short: children in the order of dfs-prio
     bool primal_busy_ = false;

@@ -56,6 +56,7 @@ std::optional<Search::Selection> Search::select(bool dual) {
         if (!side) side = dual ? wider_side(and_node) : select_side(and_node);
         if (*side < 0) {
             node->children.hold(slot);
+            node->children.hold_neighbours(slot);
             if (node->children.selectable()) continue;
             return std::nullopt;
         }
@@ -66,6 +67,12 @@ std::optional<Search::Selection> Search::select(bool dual) {
     }
 }
 
+// Whether threads that have nothing else to do should begin expansions that are probably superfluous. Units
+// take so long, and so many threads wait for them, that some of these pay.
+bool Search::may_guess() const {
+    return hands_out() || in_flight_ == 0;
+}
+
 // For threads that have nothing else to do: releases the largest interval that is held because of a
 // neighbour, in the topmost node that has one. Where expansions take long because they are units, too many of
 // such guesses at a node would make more work than they save.
@@ -73,14 +80,14 @@ bool Search::release_interval(OrNode& node) {
     const bool enough = hands_out() && node.active >= most_guesses * node.subset.features();
     const Slot interval = enough ? Children::none : node.children.largest_held_interval();
     if (interval != Children::none) {
-        node.children.release(interval);
+        node.children.let_go(interval);
         return true;
     }
     for (const Slot slot : node.children.open()) {
         if (node.children[slot].kind != Child::Kind::expanded) continue;
         for (Branch& side : node.and_node(slot).sides) {
             if (!side.node || !release_interval(*side.node)) continue;
-            if (node.children.held(slot)) node.children.release(slot);
+            if (node.children.held(slot)) node.children.let_go(slot);
             return true;
         }
     }

@@ -18,10 +18,9 @@ struct Worker {
     Random random;
     DepthTwoSolver depth_two;
     std::vector<std::uint32_t> scratch;
-    ImpliedBounds implied;  // by the split of the last expansion
-    Subset side_data[2];    // data of terminal subproblems, refilled for every expansion
 
-    // An upper bound on its size for data of this many rows and features: two subsets, and the scans.
+    // An upper bound on its size for data of this many rows and features, with the two subsets of the
+    // expansion that it works on.
     static std::size_t bytes(std::size_t rows, std::size_t features, const Objective& objective) {
         return rows * features * (std::size_t{4} * sizeof(std::uint32_t) + objective.scan_bytes()) +
                rows * 64;

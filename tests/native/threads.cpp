@@ -64,8 +64,8 @@ void bring(Search& search, const Search& alone, Random& random) {
     search.raise_lower_bound((random.uniform() < 0.1 ? 1.0 : part) * alone.upper_bound(), alone.tolerance());
 }
 
-// One search on four threads, first stopped a few times, then to the end.
-void share(Search& shared, const Search& alone, bool knowing, Random& random) {
+// One search on several threads, first stopped a few times, then to the end.
+void share(Search& shared, const Search& alone, bool knowing, Random& random, std::uint32_t threads = 4) {
     std::atomic<bool> done{false};
     std::jthread reader([&] {
         while (!done) {
@@ -82,7 +82,7 @@ void share(Search& shared, const Search& alone, bool knowing, Random& random) {
         }
     });
     RunLimits limits;
-    limits.threads = 4;
+    limits.threads = threads;
     for (int turn = 0; turn < 3; ++turn) {
         StopCondition soon(0.002 * turn, {});
         limits.gap = turn == 1 ? 0.5 : 0.2;  // smaller than before: what was closed is searched again
@@ -90,7 +90,7 @@ void share(Search& shared, const Search& alone, bool knowing, Random& random) {
     }
     limits.gap = 0;
     StopCondition end;
-    expect(shared.run(end, limits) == RunStatus::optimal, "four threads end");
+    expect(shared.run(end, limits) == RunStatus::optimal, "all threads end");
     done = true;
     reader.join();
     outsider.join();
@@ -128,5 +128,22 @@ int main() {
             }
         }
     }
-    std::printf("%d searches on four threads: no race, the optima of one thread\n", searches);
+    // Enough samples that sleeping threads are woken for the second side of a split, and more threads than
+    // there are expansions to begin.
+    for (const char* strategy : {"dfs-blossom", "bfs-small-lb", "lds"}) {
+        for (const bool classes : {true, false}) {
+            for (const std::uint32_t depth : {3u, 4u}) {
+                const Problem problem = make_problem(classes, false, depth == 3 ? 700 : 250, 3, random);
+                StopCondition never;
+                const auto alone = make_search(problem, strategy, depth, Terminal::depth_two, Ties::any);
+                expect(alone->run(never, {}) == RunStatus::optimal, "one thread ends");
+                for (const std::uint32_t threads : {2u, 16u}) {
+                    share(*make_search(problem, strategy, depth, Terminal::depth_two, Ties::any), *alone,
+                          threads == 2, random, threads);
+                    ++searches;
+                }
+            }
+        }
+    }
+    std::printf("%d searches on several threads: no race, the optima of one thread\n", searches);
 }
