@@ -311,8 +311,20 @@ FAULTS = (
     Fault(
         "a side of a block that is never walked",
         "engine/scans/two_sums_pass.hpp",
-        "walk_right = is_doubtful(right, in, false);",
-        "walk_right = false;",
+        "std::uint32_t on_left = in.left, on_right = in.right;",
+        "std::uint32_t on_left = in.left, on_right = 0;",
+    ),
+    Fault(
+        "the second of two blocks that is never walked",
+        "engine/scans/two_sums_pass.hpp",
+        "half.more_k.subtract(in.first_k);",
+        "half.more_k.clear();",
+    ),
+    Fault(
+        "a lane of several classes that is walked on the wrong side",
+        "engine/scans/share_scan.cpp",
+        "(bucket[id] <= lane) == on_left",
+        "(bucket[id] < lane) == on_left",
     ),
     Fault(
         "a chord beyond the curvature",
@@ -323,8 +335,8 @@ FAULTS = (
     Fault(
         "a first block that is never walked",
         "engine/scans/share_scan.cpp",
-        "if (block.several && is_doubtful(",
-        "if (block.several && begin > 0 && is_doubtful(",
+        "if (block.several) {",
+        "if (block.several && begin > 0) {",
     ),
     Fault(
         "cross features: samples that change side for free",

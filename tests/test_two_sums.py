@@ -26,6 +26,7 @@ OBJECTIVES: dict[str, tuple[str, list[float], int]] = {
     "poisson": ("poisson-deviance", [], 0),
     "gamma": ("gamma-deviance", [], 0),
     "tweedie": ("tweedie-deviance", [1.5], 0),
+    "tweedie without roots": ("tweedie-deviance", [1.4], 0),
     "tweedie near poisson": ("tweedie-deviance", [1.1], 0),
     "tweedie near gamma": ("tweedie-deviance", [1.9], 0),
 }
@@ -117,6 +118,40 @@ def test_values_lie_between_the_bounds(kind: str, kernel: str) -> None:
             close += int(((found["upper"] - found["lower"]) <= 1e-4 * leaf + rounding).sum())
     assert lanes > 0
     assert close > 0.9 * lanes
+
+
+@pytest.mark.parametrize("kernel", VECTOR_KERNELS)
+def test_one_threshold_alone_gives_the_bounds_of_many(kernel: str) -> None:
+    """Several classes: blocks are walked in all lanes at once or, where only a few of them need it, lane by lane."""
+    rng = np.random.default_rng(7)
+    for _ in range(scaled(20)):
+        X, y, _ = instance(rng, "log-loss of five", int(rng.integers(40, 900)))
+        thresholds = list(range(0, len(np.unique(X[:, 3])) - 1, 5))[:64]
+        known = np.full((2, len(thresholds)), np.inf)
+        arguments = {"feature": 3, "penalty": 0.0, "weights": None, "kernel": kernel}
+        many = scan("log-loss of five", X, y, True, thresholds=thresholds, known=known, **arguments)
+        for place, threshold in enumerate(thresholds):
+            one = scan("log-loss of five", X, y, True, thresholds=[threshold], known=known[:, :1], **arguments)
+            for bound in ("lower", "upper"):
+                assert one[bound][:, 0] == pytest.approx(many[bound][:, place], rel=1e-6, abs=1e-5)
+
+
+@pytest.mark.parametrize("kernel", VECTOR_KERNELS)
+def test_roots_give_the_bounds_of_powers(kernel: str) -> None:
+    """The power 1.5 has a scan of its own, whose bounds are closer than those of a power next to it."""
+    rng = np.random.default_rng(8)
+    for _ in range(scaled(20)):
+        X, y, weights = instance(rng, "tweedie", int(rng.integers(20, 300)))
+        thresholds = list(range(0, len(np.unique(X[:, 2])) - 1, 5))
+        arguments = {"feature": 2, "thresholds": thresholds, "weights": weights, "penalty": 0.0, "kernel": kernel}
+        arguments |= {"task": "regression", "n_classes": 0, "bounds": True, "objective": "tweedie-deviance"}
+        arguments["known"] = np.full((2, len(thresholds)), np.inf)
+        roots, powers = (scan_sides(X, y, parameters=[power], **arguments) for power in (1.5, 1.5 + 1e-9))
+        if "lower" not in roots:
+            continue
+        room = 1e-6 * powers["upper"].max()
+        assert (roots["lower"] >= powers["lower"] - room).all()
+        assert (roots["upper"] <= powers["upper"] + room).all()
 
 
 @pytest.mark.parametrize("kind", OBJECTIVES)

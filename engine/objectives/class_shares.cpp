@@ -181,9 +181,19 @@ class ClassSharesObjective final : public CostTupleObjective<ClassShares<Impurit
         total_cost(cost(), subset, total.data());
         const double most = cost().loss(total.data());
         const auto others = sums_of_others<double>(weights_of(total));
+        // Most samples of a class weigh the same.
+        struct Known {
+            double weight = 0, cost = 0;
+        };
+        std::vector<Known> known(cost().classes);
         fill_by_sample(subset, worst, [&](std::uint32_t row) {
-            const double own = impurity_of_two<Impurity>(cost().weight(row), others[cost().labels[row]]);
-            return std::min(most, own * (1 + 4e-16 * static_cast<double>(others.size() + 16)));
+            const std::uint16_t label = cost().labels[row];
+            Known& last = known[label];
+            if (const double weight = cost().weight(row); weight != last.weight) {
+                const double own = impurity_of_two<Impurity>(weight, others[label]);
+                last = {weight, std::min(most, own * (1 + 4e-16 * static_cast<double>(others.size() + 16)))};
+            }
+            return last.cost;
         });
     }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cmath>
+#include <type_traits>
 
 #include "scans/two_sums_scan.hpp"
 
@@ -80,6 +81,12 @@ struct Tweedie {
     Real divergence(Real y, Real distance, Real o) const {
         using std::exp;
         using std::log;
+        if constexpr (std::is_floating_point_v<Real>) {
+            if (a == 0.5) {  // 2 (sqrt(y) - sqrt(o))^2 / sqrt(o), whose difference loses no digits this way
+                const Real root = std::sqrt(o), difference = distance / (std::sqrt(y) + root);
+                return 2 * difference * difference / root;
+            }
+        }
         const Real scale = exp(Real(a) * log(o)) / Real(a) / Real(1 - a);
         if (!(y > Real(0.0))) return scale * Real(1 - a);
         const Real s = distance / o;

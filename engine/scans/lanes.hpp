@@ -181,4 +181,40 @@ CODT_INLINE bool any_negative(const Pack<T, Bytes, Total>& a) {
     return (any_word(bits) & sign) != 0;
 }
 
+// The lanes whose sign bit is set, as bits.
+template <class T, std::size_t Bytes, std::size_t Total>
+CODT_INLINE std::uint32_t negative_lanes(const Pack<T, Bytes, Total>& a) {
+    static_assert(sizeof(T) == sizeof(std::int32_t) || sizeof(T) == sizeof(std::int64_t));
+    using P = Pack<T, Bytes, Total>;
+    constexpr bool narrow = sizeof(T) == sizeof(std::int32_t);
+    std::uint32_t lanes = 0;
+    for (std::size_t i = 0; i < P::registers; ++i) {
+        std::uint32_t some = 0;
+#ifdef CODT_X86_BUILTINS
+        using Signs = typename Pack<std::conditional_t<narrow, std::int32_t, long long>, Bytes>::Register;
+        using Floats = typename Pack<std::conditional_t<narrow, float, double>, Bytes>::Register;
+        if constexpr (Bytes == 64 && narrow)
+            some = __builtin_ia32_cvtd2mask512((Signs)a.r[i]);
+        else if constexpr (Bytes == 64)
+            some = __builtin_ia32_cvtq2mask512((Signs)a.r[i]);
+        else if constexpr (Bytes == 32 && narrow)
+            some = static_cast<std::uint32_t>(__builtin_ia32_movmskps256((Floats)a.r[i]));
+        else if constexpr (Bytes == 32)
+            some = static_cast<std::uint32_t>(__builtin_ia32_movmskpd256((Floats)a.r[i]));
+        else if constexpr (narrow)
+            some = static_cast<std::uint32_t>(__builtin_ia32_movmskps((Floats)a.r[i]));
+        else
+            some = static_cast<std::uint32_t>(__builtin_ia32_movmskpd((Floats)a.r[i]));
+#else
+        using Words =
+            typename Pack<std::conditional_t<narrow, std::uint32_t, std::uint64_t>, Bytes>::Register;
+        const Words signs = (Words)a.r[i] >> (8 * sizeof(T) - 1);
+        for (std::size_t lane = 0; lane < P::per_register; ++lane)
+            some |= static_cast<std::uint32_t>(signs[lane]) << lane;
+#endif
+        lanes |= some << (i * P::per_register);
+    }
+    return lanes;
+}
+
 }  // namespace codt

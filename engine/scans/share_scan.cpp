@@ -2,12 +2,15 @@
 // threshold, a lane. Those on the right side are the samples so far less those on the left, and so are their
 // totals. share_terms.hpp derives the values of boundaries and what a block can hold; blocks (blocks.hpp) are
 // walked only where the value of their end, and what their classes can add to it, exceeds the best value in
-// some lane. What is left out is no better by the same computation, so the best value is off by no more than
-// one value is.
+// some lane. Most often that is so in few lanes: with the terms of all counts in a table, these are walked
+// one by one, which computes the same whole numbers as a walk of all lanes. What is left out is no better by
+// the same computation, so the best value is off by no more than one value is.
 #include "scans/share_scan.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -48,6 +51,13 @@ struct alignas(pack_bytes) ShareSide {
     double loss[lanes_of_floats];
 };
 
+// The terms of share_terms.hpp for 0, 1, ... samples, and what each differs from the one before, with which a
+// few lanes are walked one by one.
+struct TermTable {
+    std::vector<std::int32_t> term, step;
+    int few = 0;  // so many lanes
+};
+
 // What a pass works on.
 template <class Number>
 struct ShareWork {
@@ -57,6 +67,8 @@ struct ShareWork {
     std::vector<Run> runs;
     float scale = 1;
     ShareSide<Number> sides[2];
+    TermTable terms;                          // of as many samples as there are, or empty
+    std::vector<std::int32_t> lane_count[2];  // of one lane, by class: samples before a place, and the others
 };
 
 template <class Terms, class Number>
@@ -89,25 +101,93 @@ struct SharePass {
     }
 
     // Takes the new count of a class, of which `more` samples have been passed.
+    template <bool Left = true, bool Right = true>
     CODT_INLINE void update(ClassLanes& own, const P& count, float more, State& state) const {
         P old, total;
         old.load(own.count);
         total.load(own.left_total);
-        terms.move(old, count, total, own.kept[0], state.sums[0]);
+        if constexpr (Left) terms.move(old, count, total, own.kept[0], state.sums[0]);
         const P old_right = from(own.passed, old);
         own.passed += more;
-        terms.move(old_right, from(own.passed, count), from(own.total, total), own.kept[1], state.sums[1]);
+        if constexpr (Right)
+            terms.move(old_right, from(own.passed, count), from(own.total, total), own.kept[1],
+                       state.sums[1]);
         count.store(own.count);
     }
 
+    template <bool Left = true, bool Right = true>
     CODT_INLINE void take(const State& state, Place (&at)[2]) {
-        terms.place(state.left, n[0], state.sums[0], at[0]);
-        terms.place(from(state.all, state.left), n[1], state.sums[1], at[1]);
-        best[0].maximum(at[0].value);
-        best[1].maximum(at[1].value);
+        if constexpr (Left) {
+            terms.place(state.left, n[0], state.sums[0], at[0]);
+            best[0].maximum(at[0].value);
+        }
+        if constexpr (Right) {
+            terms.place(from(state.all, state.left), n[1], state.sums[1], at[1]);
+            best[1].maximum(at[1].value);
+        }
     }
 
-    CODT_INLINE void walk(std::uint32_t begin, const ShareBlock& block, State state) {
+    // Walks a block for the lanes `on_left` and `on_right`, at least.
+    CODT_INLINE void walk(std::uint32_t begin, const ShareBlock& block, const State& state,
+                          std::uint32_t on_left, std::uint32_t on_right) {
+        if (std::popcount(on_left) + std::popcount(on_right) <= work.terms.few)
+            return walk_lanes(begin, block, state, on_left, on_right);
+        for_sides(on_left != 0, on_right != 0, [&](auto left, auto right) CODT_INLINE_LAMBDA {
+            walk_sides<left, right>(begin, block, state);
+        });
+    }
+    CODT_INLINE void walk_lanes(std::uint32_t begin, const ShareBlock& block, const State& state,
+                                std::uint32_t on_left, std::uint32_t on_right) {
+        alignas(pack_bytes) float before[lanes_of_floats];
+        state.left.store(before);
+        for (std::size_t side = 0; side < 2; ++side) {
+            std::uint32_t which = side == 0 ? on_left : on_right;
+            if (which == 0) continue;
+            alignas(pack_bytes) std::int32_t sums[lanes_of_floats], found[lanes_of_floats];
+            state.sums[side].h.store(sums);
+            best[side].store(found);
+            for (; which != 0; which &= which - 1) {
+                const auto lane = static_cast<std::uint32_t>(std::countr_zero(which));
+                const float passed = side == 0 ? before[lane] : state.all - before[lane];
+                found[lane] = best_in_lane(side == 0, lane, begin, block, passed,
+                                           work.sides[side].n[lane] - passed, sums[lane], found[lane]);
+            }
+            best[side].load(found);
+        }
+    }
+    CODT_INLINE std::int32_t best_in_lane(bool on_left, std::uint32_t lane, std::uint32_t begin,
+                                          const ShareBlock& block, float before, float after, std::int32_t h,
+                                          std::int32_t found) const {
+        std::int32_t* const count = work.lane_count[0].data();
+        std::int32_t* const rest = work.lane_count[1].data();
+        for (std::uint32_t r = 0; r < block.runs; ++r) {
+            const std::uint32_t label = work.runs[block.first_run + r].label;
+            const ClassLanes& own = work.before[label];
+            const float p = on_left ? own.count[lane] : own.passed - own.count[lane];
+            const float all = on_left ? own.left_total[lane] : own.total - own.left_total[lane];
+            count[label] = static_cast<std::int32_t>(p);
+            rest[label] = static_cast<std::int32_t>(all - p);
+        }
+        const std::int32_t* const term = work.terms.term.data();
+        const std::int32_t* const step = work.terms.step.data();
+        auto n = static_cast<std::int32_t>(before), rest_n = static_cast<std::int32_t>(after);
+        walk_groups<Walk::inside>(
+            stream, begin, block,
+            [&](std::uint32_t id) CODT_INLINE_LAMBDA {
+                const std::uint16_t label = work.label[id];
+                const std::int32_t here = (bucket[id] <= lane) == on_left ? 1 : 0;
+                const std::int32_t p = count[label], q = rest[label];
+                h += (step[p + 1] - step[q]) & -here;
+                count[label] = p + here;
+                rest[label] = q - here;
+                n += here;
+                rest_n -= here;
+            },
+            [&](std::uint32_t) CODT_INLINE_LAMBDA { found = std::max(found, h - term[n] - term[rest_n]); });
+        return found;
+    }
+    template <bool Left, bool Right>
+    CODT_INLINE void walk_sides(std::uint32_t begin, const ShareBlock& block, State state) {
         for (std::uint32_t r = 0; r < block.runs; ++r) {
             const std::uint32_t label = work.runs[block.first_run + r].label;
             work.inside[label] = work.before[label];
@@ -119,13 +199,13 @@ struct SharePass {
                 P count;
                 count.load(own.count);
                 count.add_row(rows[bucket[id]]);
-                update(own, count, 1, state);
+                update<Left, Right>(own, count, 1, state);
                 state.left.add_row(rows[bucket[id]]);
                 state.all += 1;
             },
             [&](std::uint32_t) CODT_INLINE_LAMBDA {
                 Place at[2];
-                take(state, at);
+                take<Left, Right>(state, at);
             });
     }
 
@@ -146,10 +226,9 @@ struct SharePass {
         }
     }
 
-    // Whether a boundary inside a block might be better than the best.
-    CODT_INLINE bool is_doubtful(const ShareBlock& block, const Place (&start)[2], const Place (&end)[2],
-                                 const P& left, float all) const {
-        P room[2];
+    // By how much the boundaries inside a block must be better than the best; negative where they might be.
+    CODT_INLINE void rooms(const ShareBlock& block, const Place (&start)[2], const Place (&end)[2],
+                           const P& left, float all, P (&room)[2]) const {
         for (std::size_t i = 0; i < P::registers; ++i) {
             room[0].r[i] = Terms::room(i, best[0], end[0].value) - terms.bend(i, left.r[i], start[0], end[0]);
             room[1].r[i] =
@@ -174,9 +253,6 @@ struct SharePass {
                 room[1].r[i] -= terms.rise(i, on_right, start[1], end[1]);
             }
         }
-        for (std::size_t i = 0; i < P::registers; ++i)
-            room[0].r[i] = room[0].r[i] < room[1].r[i] ? room[0].r[i] : room[1].r[i];
-        return any_negative(room[0]);
     }
 
     CODT_INLINE void run(State state) {
@@ -190,8 +266,18 @@ struct SharePass {
             take(next, end);
             P left = next.left;
             left.subtract(state.left);
-            if (block.several && is_doubtful(block, start, end, left, next.all - state.all))
-                walk(begin, block, state);
+            if (block.several) {
+                P room[2];
+                rooms(block, start, end, left, next.all - state.all, room);
+                if constexpr (Terms::tabulated) {
+                    const std::uint32_t on_left = negative_lanes(room[0]), on_right = negative_lanes(room[1]);
+                    if (on_left | on_right) walk(begin, block, state, on_left, on_right);
+                } else {
+                    for (std::size_t i = 0; i < P::registers; ++i)
+                        room[0].r[i] = room[0].r[i] < room[1].r[i] ? room[0].r[i] : room[1].r[i];
+                    if (any_negative(room[0])) walk_sides<true, true>(begin, block, state);
+                }
+            }
             for (std::uint32_t r = 0; r < block.runs; ++r) {
                 const std::uint32_t label = work.runs[block.first_run + r].label;
                 work.before[label] = work.after[label];
@@ -207,7 +293,10 @@ struct SharePass {
 template <template <std::size_t> class Terms>
 struct ShareKernel : KernelDefaults {
     static constexpr std::uint32_t lanes = lanes_of_floats;
-    static constexpr std::uint32_t longest_block_of(std::uint32_t) { return 32; }
+    static constexpr std::uint32_t longest_block = 32;
+    static constexpr std::uint32_t longest_block_of(std::uint32_t) { return longest_block; }
+    static constexpr int most_few = 5;
+    static constexpr std::uint32_t largest_table = 1U << 16U;  // samples
     using Block = ShareBlock;
     using Sums = std::vector<double>;  // samples of each class
     using Some = Terms<16>;            // what does not depend on registers
@@ -234,6 +323,7 @@ struct ShareKernel : KernelDefaults {
         work_.inside = start_;
         place_.resize(classes_);
         work_.scale = Some::scale_for(n);
+        if constexpr (Some::tabulated) tabulate(subset.size());
         return true;
     }
 
@@ -315,6 +405,24 @@ struct ShareKernel : KernelDefaults {
     }
 
  private:
+    void tabulate(std::uint32_t n) {
+        TermTable& table = work_.terms;
+        table.few = n <= largest_table ? most_few : 0;
+        if (table.few == 0) return;
+        constexpr std::size_t at_once = Some::P::per_register;
+        table.term.resize(n + at_once);
+        table.step.resize(n + at_once + 1);
+        for (std::size_t x = 0; x <= n; x += at_once) {
+            typename Some::Register numbers{};
+            for (std::size_t j = 0; j < at_once; ++j) numbers[j] = static_cast<float>(x + j);
+            const auto terms = Some{work_.scale}.term(numbers, Some::Log::of(numbers).binary());
+            std::memcpy(table.term.data() + x, &terms, sizeof(terms));
+        }
+        table.step[0] = 0;
+        for (std::size_t x = 0; x < n; ++x) table.step[x + 1] = table.term[x + 1] - table.term[x];
+        for (auto& counts : work_.lane_count) counts.resize(classes_);
+    }
+
     std::span<const std::uint16_t> labels_;
     std::uint32_t classes_;
     std::function<double(const double*)> loss_;

@@ -60,6 +60,7 @@ struct EntropyTerms {
 
     float scale;  // units per bit
 
+    static constexpr bool tabulated = true;    // terms depend on one count
     static constexpr double largest = 0x1p29;  // sum of units
     static constexpr double log_2 = 0.6931471805599453;
     static bool takes(double) { return true; }
@@ -137,6 +138,7 @@ struct GiniTerms {
 
     float scale;
 
+    static constexpr bool tabulated = false;
     static constexpr double largest = 0x1p40;
     static bool takes(double n) { return n < 0x1p15; }
     static float scale_for(double) { return 1; }

@@ -18,9 +18,14 @@
 //     c^2 / (flat k + fall c) + c^2 / (flat k' - rise c)   if c < 0,
 //
 // which is convex as well, since rise <= fall makes both denominators concave. Only where that exceeds the
-// best gain is the gain itself computed: first at the ends of blocks, then, where a corner may be better than
-// the best of the ends of some blocks to come, at the corners, and where they are better, at all boundaries
-// of the block.
+// best gain is the gain itself computed, for one side, if one needs it. Two blocks in a row make a run, which
+// is treated as one block first: its end is evaluated, and it is kept with the lanes in which a corner may be
+// better. When the ends of some runs to come have been seen, those lanes are looked at again: by the corners
+// of the run, then, behind an evaluation of the end of its first block, by those of each of the two blocks,
+// and where they are better, at all boundaries of the block. In each of these steps a lane is left out for
+// good once the bound, or the gain, at both corners between the ends is no more than its best: the ends
+// themselves have been evaluated, or ruled out by their own bounds, so by convexity nothing in between is
+// better.
 //
 // A place is left out only where the computed gain, or bound, is no more than the best one. So the best gain
 // is off by no more than one gain is.
@@ -158,11 +163,13 @@ struct TwoSumsSide {
     CODT_INLINE Register value(const Family& family, std::size_t i, const SplitPlace<Register>& at) const {
         return family.template value<Log, Register>(at, per_mean.r[i]);
     }
-    CODT_INLINE void take(const Family& family, std::size_t i, const Register& k, const Register& s) {
-        const Register found = value(family, i, place(i, k, s));
-        const Register size = smaller(k, n.r[i] - k);
-        best.r[i] = larger(size > least / 2 ? found : best.r[i], best.r[i]);
-        aim(i);
+    CODT_INLINE void take(const Family& family, const P& k, const P& s) {
+        for (std::size_t i = 0; i < P::registers; ++i) {
+            const Register found = value(family, i, place(i, k.r[i], s.r[i]));
+            const Register size = smaller(k.r[i], n.r[i] - k.r[i]);
+            best.r[i] = larger(size > least / 2 ? found : best.r[i], best.r[i]);
+            aim(i);
+        }
     }
 
     // The samples of a block on this side, and those before it.
@@ -170,17 +177,17 @@ struct TwoSumsSide {
         Register k, s, more_k, more_s;
     };
     // The two corners other than the block's ends.
-    template <class Block>
-    CODT_INLINE void corners(std::size_t i, const Inside& in, const Block& block, SplitPlace<Register>& up,
+    template <class Run>
+    CODT_INLINE void corners(std::size_t i, const Inside& in, const Run& run, SplitPlace<Register>& up,
                              SplitPlace<Register>& down) const {
-        const Register u = (in.more_s - in.more_k * block.lower) * block.per_span;
+        const Register u = (in.more_s - in.more_k * run.lower) * run.per_span;
         const Register one = Register{} + least;
         const Register last = n.r[i] - one;
         const Register rise = smaller(larger(u, one - in.k), last - in.k);
-        up = place(i, in.k + rise, in.s + rise * block.upper);
+        up = place(i, in.k + rise, in.s + rise * run.upper);
         const Register k = in.k + in.more_k;
         const Register fall = larger(smaller(u, k - one), k - last);
-        down = place(i, k - fall, (in.s + in.more_s) - fall * block.upper);
+        down = place(i, k - fall, (in.s + in.more_s) - fall * run.upper);
     }
 };
 
@@ -203,128 +210,211 @@ struct TwoSumsPass {
     Samples samples;
     Side left, right;
 
-    // A block with the sums before it and inside it.
-    struct Counted {
+    // One block, or two in a row, with the sums before them and over them.
+    struct Run {
         const Block* block;
         std::uint32_t begin;
-        Number all_k, all_s;
+        Number all_k, all_s, weight, sum;
+        Number lower, upper, per_span;
         P k, s, more_k, more_s;
 
+        CODT_INLINE void of(const Block& one) {
+            block = &one;
+            weight = one.weight;
+            sum = one.sum;
+            lower = one.lower;
+            upper = one.upper;
+            per_span = one.per_span;
+        }
         CODT_INLINE Inside on_left(std::size_t i) const { return {k.r[i], s.r[i], more_k.r[i], more_s.r[i]}; }
         CODT_INLINE Inside on_right(std::size_t i) const {
-            return {all_k - k.r[i], all_s - s.r[i], block->weight - more_k.r[i], block->sum - more_s.r[i]};
+            return {all_k - k.r[i], all_s - s.r[i], weight - more_k.r[i], sum - more_s.r[i]};
         }
     };
+    // A run that might hold something better in the lanes `left` or `right`, and the sums over its first
+    // block.
+    struct Doubtful {
+        Run run;
+        std::uint32_t left, right;
+        bool two;
+        P first_k, first_s;
+    };
 
-    // A place in a block that is walked.
+    // A place in a block that is walked for the lanes `on_left` and `on_right`.
     template <bool Left, bool Right>
-    CODT_INLINE void offer(const P& k, const P& s, Number all_k, Number all_s) {
+    CODT_INLINE void offer(const P& k, const P& s, Number all_k, Number all_s, std::uint32_t on_left,
+                           std::uint32_t on_right) {
         P room;
         if constexpr (Left) {
             for (std::size_t i = 0; i < P::registers; ++i)
                 room.r[i] = left.room(i, left.place(i, k.r[i], s.r[i]));
-            if (any_negative(room)) take_left(k, s);
+            if (negative_lanes(room) & on_left) left.take(family, k, s);
         }
         if constexpr (Right) {
             for (std::size_t i = 0; i < P::registers; ++i)
                 room.r[i] = right.room(i, right.place(i, all_k - k.r[i], all_s - s.r[i]));
-            if (any_negative(room)) take_right(k, s, all_k, all_s);
+            if (negative_lanes(room) & on_right) take_right(k, s, all_k, all_s);
         }
     }
-    CODT_INLINE void take_left(const P& k, const P& s) {
-        for (std::size_t i = 0; i < P::registers; ++i) left.take(family, i, k.r[i], s.r[i]);
-    }
-    CODT_INLINE void take_right(const P& k, const P& s, Number all_k, Number all_s) {
-        for (std::size_t i = 0; i < P::registers; ++i) right.take(family, i, all_k - k.r[i], all_s - s.r[i]);
+    CODT_INLINE void take_right(P k, P s, Number all_k, Number all_s) {
+        k.subtract_from(all_k);
+        s.subtract_from(all_s);
+        right.take(family, k, s);
     }
 
-    // Negative where a corner or the end of a block might be better than the best.
-    CODT_INLINE static Register room(const Side& side, std::size_t i, const Inside& in, const Block& block) {
-        Register room = side.room(i, side.place(i, in.k + in.more_k, in.s + in.more_s));
-        if (block.several) {
-            Place up, down;
-            side.corners(i, in, block, up, down);
-            room = Side::smaller(room, Side::smaller(side.room(i, up), side.room(i, down)));
-        }
+    // Negative where the end of a run might be better than the best, or a corner.
+    CODT_INLINE static Register room_of_end(const Side& side, std::size_t i, const Inside& in) {
+        const Register room = side.room(i, side.place(i, in.k + in.more_k, in.s + in.more_s));
         return in.more_k > 0 ? room : Register{} + 1;
     }
-    CODT_INLINE bool is_doubtful(const Counted& in) const {
-        P room;
-        for (std::size_t i = 0; i < P::registers; ++i)
-            room.r[i] = Side::smaller(this->room(left, i, in.on_left(i), *in.block),
-                                      this->room(right, i, in.on_right(i), *in.block));
-        return any_negative(room);
-    }
-    CODT_INLINE bool is_doubtful(const Side& side, const Counted& in, bool on_left) const {
-        P room;
-        for (std::size_t i = 0; i < P::registers; ++i)
-            room.r[i] = this->room(side, i, on_left ? in.on_left(i) : in.on_right(i), *in.block);
-        return any_negative(room);
+    CODT_INLINE static Register room_of_corners(const Side& side, std::size_t i, const Inside& in,
+                                                const Run& run) {
+        Place up, down;
+        side.corners(i, in, run, up, down);
+        const Register room = Side::smaller(side.room(i, up), side.room(i, down));
+        return in.more_k > 0 ? room : Register{} + 1;
     }
 
-    // Whether the gain of a corner is better than the best.
-    CODT_INLINE bool is_better(const Side& side, const Counted& in, bool on_left) const {
+    // Of the lanes `which`, those in which a corner of a run might be better than the best.
+    template <bool Left>
+    CODT_INLINE std::uint32_t doubtful_lanes(const Side& side, const Run& in, std::uint32_t which) const {
+        if (which == 0) return 0;
+        P room;
+        for (std::size_t i = 0; i < P::registers; ++i)
+            room.r[i] = room_of_corners(side, i, Left ? in.on_left(i) : in.on_right(i), in);
+        return which & negative_lanes(room);
+    }
+    // Those in which the gain of a corner is better than the best.
+    template <bool Left>
+    CODT_INLINE std::uint32_t better_lanes(const Side& side, const Run& in, std::uint32_t which) const {
+        if (which == 0) return 0;
         P room;
         for (std::size_t i = 0; i < P::registers; ++i) {
-            const Inside inside = on_left ? in.on_left(i) : in.on_right(i);
             Place up, down;
-            side.corners(i, inside, *in.block, up, down);
+            side.corners(i, Left ? in.on_left(i) : in.on_right(i), in, up, down);
             room.r[i] = side.best.r[i] - Side::larger(side.value(family, i, up), side.value(family, i, down));
-            room.r[i] = inside.more_k > 0 ? room.r[i] : Register{} + 1;
         }
-        return any_negative(room);
+        return which & negative_lanes(room);
     }
-    CODT_INLINE void look_into(const Counted& in) {
-        bool walk_left = is_doubtful(left, in, true), walk_right = is_doubtful(right, in, false);
+    // Those in which something in a run might be better.
+    CODT_INLINE void narrow(const Run& in, std::uint32_t& on_left, std::uint32_t& on_right) const {
+        on_left = doubtful_lanes<true>(left, in, on_left);
+        on_right = doubtful_lanes<false>(right, in, on_right);
         if constexpr (Samples::corners_decide) {
-            walk_left = walk_left && is_better(left, in, true);
-            walk_right = walk_right && is_better(right, in, false);
+            on_left = better_lanes<true>(left, in, on_left);
+            on_right = better_lanes<false>(right, in, on_right);
         }
-        for_sides(walk_left, walk_right, [&](auto on_the_left, auto on_the_right) CODT_INLINE_LAMBDA {
-            walk<on_the_left, on_the_right>(in);
+    }
+    CODT_INLINE void look_into(const Doubtful& in) {
+        std::uint32_t on_left = in.left, on_right = in.right;
+        narrow(in.run, on_left, on_right);
+        if ((on_left | on_right) == 0) return;
+        if (!in.two) return walk(in.run, on_left, on_right);
+        const Block& first = *in.run.block;
+        Run half = in.run;
+        half.of(first);
+        half.more_k = in.first_k;
+        half.more_s = in.first_s;
+        P middle_k = in.run.k, middle_s = in.run.s;
+        middle_k.add(in.first_k);
+        middle_s.add(in.first_s);
+        const Number all_k = in.run.all_k + first.weight, all_s = in.run.all_s + first.sum;
+        offer<true, true>(middle_k, middle_s, all_k, all_s, on_left, on_right);
+        look_into_half(half, on_left, on_right);
+        half.of(*(&first + 1));
+        half.begin = first.end;
+        half.k = middle_k;
+        half.s = middle_s;
+        half.all_k = all_k;
+        half.all_s = all_s;
+        half.more_k = in.run.more_k;
+        half.more_s = in.run.more_s;
+        half.more_k.subtract(in.first_k);
+        half.more_s.subtract(in.first_s);
+        look_into_half(half, on_left, on_right);
+    }
+    CODT_INLINE void look_into_half(const Run& half, std::uint32_t on_left, std::uint32_t on_right) {
+        narrow(half, on_left, on_right);
+        walk(half, on_left, on_right);
+    }
+    CODT_INLINE void walk(const Run& in, std::uint32_t on_left, std::uint32_t on_right) {
+        for_sides(on_left != 0, on_right != 0, [&](auto left_too, auto right_too) CODT_INLINE_LAMBDA {
+            P k = in.k, s = in.s;
+            Number all_k = in.all_k, all_s = in.all_s;
+            walk_groups<Walk::inside>(
+                stream, in.begin, *in.block,
+                [&](std::uint32_t id) CODT_INLINE_LAMBDA { samples.step(id, k, s, all_k, all_s); },
+                [&](std::uint32_t) CODT_INLINE_LAMBDA {
+                    offer<left_too, right_too>(k, s, all_k, all_s, on_left, on_right);
+                });
         });
     }
-    template <bool Left, bool Right>
-    CODT_INLINE void walk(const Counted& in) {
-        P k = in.k, s = in.s;
-        Number all_k = in.all_k, all_s = in.all_s;
-        walk_groups<Walk::inside>(
-            stream, in.begin, *in.block,
-            [&](std::uint32_t id) CODT_INLINE_LAMBDA { samples.step(id, k, s, all_k, all_s); },
-            [&](std::uint32_t) CODT_INLINE_LAMBDA { offer<Left, Right>(k, s, all_k, all_s); });
-    }
 
-    // This many blocks are counted before any of them is walked: their ends give good gains.
+    // This many runs are counted before any of them is walked: their ends give good gains.
     static constexpr std::uint32_t ahead = 32;
 
     CODT_INLINE void run() {
-        Counted doubtful[ahead];
-        Counted now;
-        now.begin = 0;
-        now.all_k = now.all_s = 0;
-        now.k.clear();
-        now.s.clear();
-        for (std::uint32_t number = 0; number < stream.block_count;) {
+        Doubtful doubtful[ahead];
+        Doubtful now;
+        Run& run = now.run;
+        run.begin = 0;
+        run.all_k = run.all_s = 0;
+        run.k.clear();
+        run.s.clear();
+        const Block* block = stream.blocks;
+        const Block* const end = block + stream.block_count;
+        while (block < end) {
             std::uint32_t count = 0;
-            const std::uint32_t end = std::min(number + ahead, stream.block_count);
-            for (; number < end; ++number) {
-                now.block = stream.blocks + number;
-                samples.count(now.begin, *now.block, now.more_k, now.more_s);
-                P next_k = now.k, next_s = now.s;
-                next_k.add(now.more_k);
-                next_s.add(now.more_s);
-                const Number all_k = now.all_k + now.block->weight, all_s = now.all_s + now.block->sum;
-                if (is_doubtful(now)) {
-                    take_left(next_k, next_s);
-                    take_right(next_k, next_s, all_k, all_s);
-                    doubtful[count] = now;
-                    count += now.block->several;
+            for (std::uint32_t seen = 0; seen < ahead && block < end; ++seen) {
+                run.of(*block);
+                samples.count(run.begin, *block, run.more_k, run.more_s);
+                now.two = block->several && block + 1 < end && block[1].several;
+                if (now.two) {
+                    const Block& second = block[1];
+                    now.first_k = run.more_k;
+                    now.first_s = run.more_s;
+                    P more_k, more_s;
+                    samples.count(block->end, second, more_k, more_s);
+                    run.more_k.add(more_k);
+                    run.more_s.add(more_s);
+                    run.weight += second.weight;
+                    run.sum += second.sum;
+                    run.lower = std::min(run.lower, second.lower);
+                    run.upper = std::max(run.upper, second.upper);
+                    run.per_span = run.upper > run.lower ? 1 / (run.upper - run.lower) : 0;
+                    ++block;
                 }
-                now.k = next_k;
-                now.s = next_s;
-                now.all_k = all_k;
-                now.all_s = all_s;
-                now.begin = now.block->end;
+                P next_k = run.k, next_s = run.s;
+                next_k.add(run.more_k);
+                next_s.add(run.more_s);
+                const Number all_k = run.all_k + run.weight, all_s = run.all_s + run.sum;
+                P ends[2], corners[2], least;
+                for (std::size_t i = 0; i < P::registers; ++i) {
+                    const Inside on_left = run.on_left(i), on_right = run.on_right(i);
+                    ends[0].r[i] = room_of_end(left, i, on_left);
+                    ends[1].r[i] = room_of_end(right, i, on_right);
+                    least.r[i] = Side::smaller(ends[0].r[i], ends[1].r[i]);
+                    if (!run.block->several) continue;
+                    corners[0].r[i] = room_of_corners(left, i, on_left, run);
+                    corners[1].r[i] = room_of_corners(right, i, on_right, run);
+                    least.r[i] = Side::smaller(least.r[i], Side::smaller(corners[0].r[i], corners[1].r[i]));
+                }
+                if (any_negative(least)) {
+                    if (any_negative(ends[0])) left.take(family, next_k, next_s);
+                    if (any_negative(ends[1])) take_right(next_k, next_s, all_k, all_s);
+                    if (run.block->several) {
+                        now.left = negative_lanes(corners[0]);
+                        now.right = negative_lanes(corners[1]);
+                        doubtful[count] = now;
+                        count += (now.left | now.right) != 0;
+                    }
+                }
+                run.k = next_k;
+                run.s = next_s;
+                run.all_k = all_k;
+                run.all_s = all_s;
+                run.begin = block->end;
+                ++block;
             }
             for (std::uint32_t d = 0; d < count; ++d) look_into(doubtful[d]);
         }

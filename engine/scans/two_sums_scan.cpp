@@ -23,7 +23,7 @@ template <class Family>
 struct TwoClassShares : KernelDefaults {
     static constexpr std::uint32_t lanes = 16;
     static constexpr bool joins_orders = true;
-    static constexpr std::uint32_t longest_block_of(std::uint32_t) { return 32; }
+    static constexpr std::uint32_t longest_block_of(std::uint32_t) { return 16; }
     using Block = TwoSumsBlock<float>;
     using Sums = std::uint32_t;  // samples of class 1
 
@@ -122,6 +122,7 @@ struct TwoClassShares : KernelDefaults {
 template <class Family>
 struct RealSums : KernelDefaults {
     static constexpr std::uint32_t lanes = 16;
+    static constexpr std::uint32_t longest_block = 16;
     using Block = TwoSumsBlock<double>;
     struct Sums {
         double k = 0, s = 0;
@@ -262,6 +263,8 @@ std::unique_ptr<BracketScanner> make_two_sums_brackets(const TwoSums& sums, Kern
         case TwoSumsLoss::gamma:
             return std::make_unique<LaneBracketScanner<RealSums<GammaOfTwo>>>(path, sums);
         case TwoSumsLoss::tweedie:
+            if (sums.exponent == 0.5)
+                return std::make_unique<LaneBracketScanner<RealSums<RootTweedieOfTwo>>>(path, sums);
             return std::make_unique<LaneBracketScanner<RealSums<TweedieOfTwo>>>(path, sums,
                                                                                 TweedieOfTwo{sums.exponent});
     }
