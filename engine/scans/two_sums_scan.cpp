@@ -122,7 +122,7 @@ struct TwoClassShares : KernelDefaults {
 template <class Family>
 struct RealSums : KernelDefaults {
     static constexpr std::uint32_t lanes = 16;
-    static constexpr std::uint32_t longest_block = 16;
+    static constexpr std::uint32_t longest_block_of(std::uint32_t) { return 16; }
     using Block = TwoSumsBlock<double>;
     struct Sums {
         double k = 0, s = 0;
