@@ -339,6 +339,18 @@ FAULTS = (
         "if (block.several && begin > 0) {",
     ),
     Fault(
+        "several features in a batch: a sample left of one threshold too few",
+        "engine/scans/sample_rows.hpp",
+        "lane = bucket; lane < Width",
+        "lane = bucket + 1; lane < Width",
+    ),
+    Fault(
+        "several features in a batch: the lanes of the second feature in the wrong place",
+        "engine/scans/scan_driver.hpp",
+        "first_lane += widths[b];",
+        "first_lane += widths[b] / 2;",
+    ),
+    Fault(
         "cross features: samples that change side for free",
         "engine/bounds/cross_features.cpp",
         "return larger(right - right_left, left - left_left);",
