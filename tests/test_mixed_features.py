@@ -32,6 +32,8 @@ def test_features_are_scanned_together_as_each_by_itself(kernel: str) -> None:
         y = rng.integers(0, n_classes, n).astype(float)
         splittable = [f for f in range(X.shape[1]) if len(np.unique(X[:, f])) > 1]
         features = rng.choice(splittable, min(len(splittable), int(rng.integers(2, 9))), replace=False).tolist()
+        if rng.random() < 0.2:  # both orders of one feature, in any order
+            features = [f for f in rng.permutation([X.shape[1] - 2, X.shape[1] - 1]).tolist() if f in splittable]
         if len(features) < 2:
             continue
         thresholds = []

@@ -276,8 +276,8 @@ class ScanDriver {
         lanes_.clear();
         if (orders.size() == 1) {
             fill_lanes(orders[0], start_lane);
-        } else if (orders.size() == 2 && subset_->other_order(orders[0].feature) == orders[1].feature &&
-                   Kernel::joins_orders) {
+        } else if (Kernel::joins_orders && orders.size() == 2 && subset_->two_orders(orders[0].feature) &&
+                   orders[1].feature == orders[0].feature + 1) {
             if constexpr (Kernel::joins_orders) fill_joined_lanes(orders[0], orders[1], start_lane);
         } else {
             CODT_CHECK(Kernel::mixes_features);
