@@ -116,6 +116,11 @@ class CostSensitive final : public CostTupleObjective<ClassCost> {
         return make_least_cost_brackets({cost().costs, largest_, cost().classes}, path);
     }
 
+    // The scan and the one for brackets have copies of all costs.
+    std::size_t scan_bytes_of_sample() const override {
+        return cost().classes == 2 ? 0 : cost().classes * (sizeof(double) + sizeof(std::int32_t));
+    }
+
     bool integral() const override { return true; }
     double unit() const override { return unit_; }
     double distortion() const override { return distortion_; }

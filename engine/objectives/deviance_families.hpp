@@ -3,6 +3,7 @@
 // v = (y - o) / (y + o), and the first term of the series takes y - o away but for a factor v.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
 
@@ -83,7 +84,7 @@ struct Tweedie {
         using std::log;
         if constexpr (std::is_floating_point_v<Real>) {
             if (a == 0.5) {  // 2 (sqrt(y) - sqrt(o))^2 / sqrt(o), whose difference loses no digits this way
-                const Real root = std::sqrt(o), difference = distance / (std::sqrt(y) + root);
+                const Real root = std::sqrt(o), difference = distance / (std::sqrt(std::max(y, Real(0.0))) + root);
                 return 2 * difference * difference / root;
             }
         }

@@ -103,6 +103,7 @@ class Objective {
     // The bytes that both kinds of scanners need for every sample of every feature: an order of their own, or
     // more.
     virtual std::size_t scan_bytes() const { return sizeof(std::uint32_t); }
+    virtual std::size_t scan_bytes_of_sample() const { return 0; }
 
     // For reporting: the value and the loss of a leaf with these rows of the data set, computed afresh with
     // no state of a search. `value` is the one reported for the same rows.

@@ -206,6 +206,7 @@ class ScanDriver {
         const std::size_t count = lanes_.size();
         for (std::size_t j = count; j < Kernel::lanes; ++j) kernel_.pad(j);
         second_features_.begin(cuts);
+        bool any = false;
         for (const std::uint32_t s : second_features_.order()) {
             const auto may_improve = [&](std::size_t side) {
                 for (std::size_t lane = 0; lane < count; ++lane)
@@ -226,6 +227,11 @@ class ScanDriver {
                 for (std::size_t side = 0; side < 2; ++side)
                     second_features_.raise(s, side, lane, kernel_.at_least(side, lane, price));
             second_features_.note_walk();
+            take(price);
+            any = true;
+        }
+        if (!any) {  // what is known is all there is
+            start_from(price, [&](std::size_t side, std::size_t lane) { return known(side, lanes_[lane]); });
             take(price);
         }
         second_features_.keep();

@@ -71,6 +71,7 @@ void Search::bury(OrNode& parent, Slot slot, int side) {
         keep_feature_bounds(parent, slot, side, std::move(lower));
     }
     if (node->active == 0) return;
+    for (OrNode* above = &parent; above; above = above->parent) above->active -= node->active;
     node->parent = nullptr;
     abandon_expansions(*node);
     detached_.push_back(std::move(node));

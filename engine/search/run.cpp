@@ -135,6 +135,7 @@ void Search::run_terminal_root(StopCondition& stop) {
 // The loop of Alg. 1 on one thread. The leading thread checks the caller's stop condition, `outer`; `own`
 // ends the work of every thread when the run is over.
 void Search::work(Worker& worker, StopCondition& outer, StopCondition& own, bool leads) {
+    const auto is_over = [&] { return stopping_ || (leads && outer.reached()); };
     Lock lock(mutex_);
     while (!stopping_) {
         if (leads) {
@@ -173,7 +174,7 @@ void Search::work(Worker& worker, StopCondition& outer, StopCondition& own, bool
             // Most threads of a search that hands out units have nothing to do most of the time.
             rest(lock, StopCondition::poll_interval * (hands_out() && !leads ? 10 : 1));
             lock.unlock();
-            while (help(worker, own, leads)) {
+            while (!is_over() && help(worker, own, leads)) {
             }
             lock.lock();
             continue;
@@ -183,7 +184,7 @@ void Search::work(Worker& worker, StopCondition& outer, StopCondition& own, bool
         if (has_seat() && root_.children.selectable()) wake();
         lock.unlock();
         solve(expansion, worker, own, leads);
-        while (help(worker, own, leads)) {
+        while (!is_over() && help(worker, own, leads)) {
         }
         lock.lock();
     }

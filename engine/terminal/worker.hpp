@@ -22,7 +22,8 @@ struct Worker {
     // An upper bound on its size for data of this many rows and features, with the two subsets of the
     // expansion that it works on.
     static std::size_t bytes(std::size_t rows, std::size_t features, const Objective& objective) {
-        return rows * features * (std::size_t{4} * sizeof(std::uint32_t) + objective.scan_bytes()) +
+        return rows * objective.scan_bytes_of_sample() +
+               rows * features * (std::size_t{4} * sizeof(std::uint32_t) + objective.scan_bytes()) +
                rows * 64;
     }
 };
