@@ -197,8 +197,8 @@ FAULTS = (
     Fault(
         "class shares: a sample adds too little",
         "engine/objectives/class_shares.cpp",
-        "return std::min(most, own *",
-        "return 0.5 * std::min(most, own *",
+        "std::min(most, own *",
+        "0.5 * std::min(most, own *",
     ),
     Fault(
         "class shares: weights of equal rows lost",

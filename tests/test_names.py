@@ -140,7 +140,7 @@ def test_a_search_keeps_the_names_of_a_frame(library: str) -> None:
     frames = pytest.importorskip(library)
     data = load_iris()
     X = frames.DataFrame(dict(zip(FEATURES, data.data.T, strict=True)))
-    search = codt.Search(X, data.target_names[data.target], task="classification", max_depth=2)
+    search = codt.Search(X, data.target_names[data.target], task="classification", max_depth=2, ties="smaller")
     search.run()
     assert list(search.feature_names) == FEATURES
     tree = search.incumbent
@@ -148,7 +148,7 @@ def test_a_search_keeps_the_names_of_a_frame(library: str) -> None:
     assert str(tree) == str(model.tree_) == model.export_text()
     assert "petal" in str(tree)
     assert "setosa" in str(tree)
-    bare = codt.Search(data.data, data.target, task="classification", max_depth=2)
+    bare = codt.Search(data.data, data.target, task="classification", max_depth=2, ties="smaller")
     bare.run()
     assert bare.feature_names is None
     assert bare.incumbent == tree  # names do not make a difference
