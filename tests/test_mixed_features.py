@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from codt import Search
+from codt import OptimalTreeClassifier, Search
 from codt._core import scan_mixed, scan_sides
 from tests.support.engine import KERNELS, VECTOR_KERNELS
 from tests.support.instances import scaled
@@ -41,7 +41,8 @@ def test_features_are_scanned_together_as_each_by_itself(kernel: str) -> None:
             count = len(np.unique(X[:, feature])) - 1
             chosen = rng.choice(count, int(rng.integers(1, min(count, lanes) + 1)), replace=False)
             thresholds.append(sorted(chosen.tolist()))
-        same = {"n_classes": n_classes, "penalty": float(rng.choice([0.0, 0.5, 3.0]))}
+        weights = rng.integers(0, 9, n).astype(float) if rng.random() < 0.5 else None
+        same = {"n_classes": n_classes, "penalty": float(rng.choice([0.0, 0.5, 3.0])), "weights": weights}
         expected = np.hstack(
             [
                 scan_sides(
@@ -84,6 +85,18 @@ def test_bad_calls(wrong: dict[str, object], message: str) -> None:
     call = {"features": [0, 1], "thresholds": [[1], [2]], "known": np.full((2, 2), np.inf).tolist()}
     with pytest.raises(ValueError, match=message):
         scan_mixed(X, y, n_classes=3, penalty=0.0, kernel="auto", **{**call, **wrong})
+
+
+def test_weights_make_the_same_search_as_equal_rows() -> None:
+    # Not all of these have one optimal tree, so the same thresholds must be evaluated in the same order.
+    rng = np.random.default_rng(3)
+    for _ in range(scaled(20)):
+        X, y = rng.integers(0, 9, (30, 5)), rng.integers(0, 3, 30)
+        weight = rng.integers(1, 4, 30)
+        weighed = OptimalTreeClassifier(max_depth=2).fit(X, y, sample_weight=weight)
+        repeated = OptimalTreeClassifier(max_depth=2).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+        assert np.array_equal(weighed.tree_.feature, repeated.tree_.feature)
+        assert np.array_equal(weighed.tree_.threshold, repeated.tree_.threshold)
 
 
 def test_all_kernels_make_the_same_search() -> None:

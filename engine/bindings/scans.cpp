@@ -125,9 +125,9 @@ nb::dict scan_sides(const Matrix& x, const Values& y, const std::string& task, s
 nb::dict scan_mixed(const Matrix& x, const Values& y, std::int64_t n_classes, double penalty,
                     const std::vector<std::uint32_t>& features,
                     const std::vector<std::vector<std::uint32_t>>& thresholds, const Sides& known,
-                    const std::string& kernel) {
+                    const std::string& kernel, const std::optional<Column>& weights) {
     check_features(x);
-    const Targets targets = targets_from(x, y, {"classification", n_classes, {}, {}});
+    const Targets targets = targets_from(x, y, {"classification", n_classes, weights, {}});
     const Problem problem = make_problem({}, {x.data(), x.size()}, targets, {.merge_rows = false});
     const Subset subset(*problem.data);
     const auto scanner = problem.objective->make_scanner({kernel_from(kernel)}, no_leaf_limits);
@@ -147,6 +147,8 @@ nb::dict scan_mixed(const Matrix& x, const Values& y, std::int64_t n_classes, do
     if (known.size() != 2 || known[0].size() != count || known[1].size() != count)
         refuse("known: expected a row for each side and a column for each threshold");
     Sides values = known;
+    for (auto& side : values)
+        for (double& value : side) value /= problem.objective->unit();
     std::vector<Scanner::Values> batches;
     std::size_t first = 0;
     for (std::size_t b = 0; b < features.size(); ++b) {
@@ -155,6 +157,8 @@ nb::dict scan_mixed(const Matrix& x, const Values& y, std::int64_t n_classes, do
     }
     StopCondition stop;
     scanner->scan(batches, Prices(penalty / problem.objective->unit()), stop);
+    for (auto& side : values)
+        for (double& value : side) value *= problem.objective->unit();
     out["value"] = matrix_of(values, count);
     return out;
 }
@@ -174,7 +178,8 @@ void bind_scans(nb::module_& m) {
           nb::arg("parameters") = std::vector<double>{}, nb::arg("weights").none() = nb::none(),
           nb::arg("costs").none() = nb::none());
     m.def("scan_mixed", &scan_mixed, nb::arg("X"), nb::arg("y"), nb::kw_only(), nb::arg("n_classes"),
-          nb::arg("penalty"), nb::arg("features"), nb::arg("thresholds"), nb::arg("known"), nb::arg("kernel"));
+          nb::arg("penalty"), nb::arg("features"), nb::arg("thresholds"), nb::arg("known"), nb::arg("kernel"),
+          nb::arg("weights").none() = nb::none());
 }
 
 }  // namespace codt::bindings

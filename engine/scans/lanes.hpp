@@ -87,6 +87,15 @@ struct Pack {
             r[i] -= __builtin_convertvector(x, Register);
         }
     }
+    // *this += value times a row of bytes in memory.
+    CODT_INLINE void add_widened(const std::uint8_t* row, T value) {
+        typedef std::uint8_t Narrow __attribute__((vector_size(per_register)));
+        for (std::size_t i = 0; i < registers; ++i) {
+            Narrow x;
+            std::memcpy(&x, row + i * per_register, per_register);
+            r[i] += __builtin_convertvector(x, Register) * value;
+        }
+    }
     // *this += value in the lanes selected by a row of masks (all bits set, or none).
     CODT_INLINE void add_masked(const T* mask, T value) {
         for (std::size_t i = 0; i < registers; ++i) {

@@ -144,16 +144,22 @@ struct ManyClassPass {
     }
     // Adds a sample to a count, or removes it. Masks work because all bits of minus one are set.
     CODT_INLINE void enter(P& count, std::uint32_t id) const {
-        if constexpr (Rows == RowsBy::sample)
-            count.add_widened(bucket + std::size_t{lanes} * id);
+        [[maybe_unused]] const std::uint8_t* const row = bucket + std::size_t{lanes} * id;
+        if constexpr (Rows == RowsBy::sample && weighted)
+            count.add_widened(row, samples.weight[id]);
+        else if constexpr (Rows == RowsBy::sample)
+            count.add_widened(row);
         else if constexpr (weighted)
             count.add_masked(minus[bucket[id]], samples.weight[id]);
         else
             count.add_row(plus[bucket[id]]);
     }
     CODT_INLINE void leave(P& count, std::uint32_t id) const {
-        if constexpr (Rows == RowsBy::sample)
-            count.subtract_widened(bucket + std::size_t{lanes} * id);
+        [[maybe_unused]] const std::uint8_t* const row = bucket + std::size_t{lanes} * id;
+        if constexpr (Rows == RowsBy::sample && weighted)
+            count.add_widened(row, static_cast<Int>(-samples.weight[id]));
+        else if constexpr (Rows == RowsBy::sample)
+            count.subtract_widened(row);
         else if constexpr (weighted)
             count.subtract_masked(minus[bucket[id]], samples.weight[id]);
         else

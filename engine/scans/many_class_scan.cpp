@@ -25,7 +25,7 @@ struct ManyClassKernel : KernelDefaults {
     static constexpr std::uint32_t lanes = lane_count<Int>;
     static constexpr bool joins_orders = true, takes_two_orders = true, bounds_second_features = true;
     static constexpr bool weighted = What == Counting::weights;
-    static constexpr bool mixes_features = !weighted && lanes == mixed_lanes;
+    static constexpr bool mixes_features = lanes == mixed_lanes;
     using Block = ClassBlock;
     using Sums = std::vector<std::int64_t>;  // of each class
 

@@ -101,6 +101,7 @@ def scan_mixed(
     thresholds: list[list[int]],
     known: list[list[float]],
     kernel: str,
+    weights: NDArray[np.float64] | None = None,
 ) -> SideValues: ...
 
 class Search:
