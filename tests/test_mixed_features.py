@@ -42,12 +42,13 @@ def test_features_are_scanned_together_as_each_by_itself(kernel: str) -> None:
             chosen = rng.choice(count, int(rng.integers(1, min(count, lanes) + 1)), replace=False)
             thresholds.append(sorted(chosen.tolist()))
         weights = rng.integers(1, 9, n).astype(float) if rng.random() < 0.5 else None
+        objective = "misclassification" if weights is None else "weighted-misclassification"
         same = {"n_classes": n_classes, "penalty": float(rng.choice([0.0, 0.5, 3.0])), "weights": weights}
         expected = np.hstack(
             [
                 scan_sides(
                     X, y, task="classification", feature=f, thresholds=t, known=np.full((2, len(t)), np.inf),
-                    kernel="scalar", bounds=False, **same,
+                    kernel="scalar", bounds=False, objective=objective, **same,
                 )["value"]
                 for f, t in zip(features, thresholds, strict=True)
             ]

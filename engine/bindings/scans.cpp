@@ -128,7 +128,8 @@ nb::dict scan_mixed(const Matrix& x, const Values& y, std::int64_t n_classes, do
                     const std::string& kernel, const std::optional<Column>& weights) {
     check_features(x);
     const Targets targets = targets_from(x, y, {"classification", n_classes, weights, {}});
-    const Problem problem = make_problem({}, {x.data(), x.size()}, targets, {.merge_rows = false});
+    const ObjectiveChoice objective{weights ? "weighted-misclassification" : "misclassification", {}};
+    const Problem problem = make_problem(objective, {x.data(), x.size()}, targets, {.merge_rows = false});
     const Subset subset(*problem.data);
     const auto scanner = problem.objective->make_scanner({kernel_from(kernel)}, no_leaf_limits);
     std::vector<std::uint32_t> rank(subset.features());
