@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import nullcontext
 from threading import Event, Thread
@@ -54,6 +55,15 @@ def test_two_workers_prove_what_one_process_proves(client: Any) -> None:
         assert vars(shared).keys() == vars(alone).keys()
     sleep(0.5)
     assert kept(client) == [{"searches": 0, "told": 0}] * 2
+
+
+def test_short_units_go_to_all_workers(client: Any) -> None:
+    X, y = noise(120, 3)
+    with distributed.get_task_stream(client=client) as stream:
+        fit(OptimalTreeClassifier(max_depth=4), X, y, client=client)
+    units = Counter(task["worker"] for task in stream.data if not str(task["key"]).endswith("-data"))
+    assert len(units) == 2
+    assert min(units.values()) > 0.2 * sum(units.values())
 
 
 def test_missing_values_weights_costs_and_metrics_go_to_the_workers(client: Any) -> None:

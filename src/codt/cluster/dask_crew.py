@@ -40,6 +40,11 @@ class DaskCrew:
     ----------
     client : distributed.Client
         The cluster. A worker with several threads solves as many units at a time.
+
+    Attributes
+    ----------
+    units : int
+        How many were sent to workers.
     """
 
     long = LONG
@@ -47,6 +52,7 @@ class DaskCrew:
     def __init__(self, client: Any) -> None:
         self._client = client
         self._lock = Lock()
+        self.units = 0
         self._ask_again = 0.0
         self._threads: dict[str, int] = {}
 
@@ -128,6 +134,7 @@ class DaskCrew:
         with self._lock:
             self._reports[number] = report
             self._futures[number] = future
+            self.units += 1
         future.add_done_callback(lambda done: self._done(number, worker, done))
         if self._over.is_set():  # since then, and perhaps before end() knew of this task
             self._client.cancel([future])
