@@ -115,8 +115,8 @@ def measure(data: str, depth: int, workers: int, *, primal: bool) -> Measured:
     scanned = model.search_stats_["scanned_samples"]
     run = Measured(workers, model.objective_, seconds, scanned, crew.units, cpu, trip, overhead, others)
     print(
-        f"{data} {depth}: {workers:3} workers {seconds:8.2f} s; {crew.units} units, {scanned / 1e9:.2f} billion samples,"
-        f" coordinator {1000 * run.handling:.1f} ms for a unit, an empty task {1000 * trip:.1f} ms,"
+        f"{data} {depth}: {workers:3} workers {seconds:8.2f} s; {crew.units} units, {scanned / 1e9:.2f} billion"
+        f" samples, coordinator {1000 * run.handling:.1f} ms for a unit, an empty task {1000 * trip:.1f} ms,"
         f" {1000 * overhead:.1f} ms of them its worker's"
         f" ({'with' if primal else 'without'} primal heuristics; others used {others:.2f} cores)",
         flush=True,
@@ -186,11 +186,12 @@ def check(problems: Sequence[tuple[str, int]], workers: Sequence[int], repeat: i
     times = f"the fastest of {repeat} runs" if repeat > 1 else "one run of each"
     return "\n\n".join(
         (
-            f"**Measured** (`make bench-cluster ARGS=--check`; {cpu_model()}, {cores()} cores, {now()[:10]};"
-            f" {times}, during which other processes used at most {others:.2f} cores) with workers that are processes of one machine, which share its cores with the coordinator and"
-            " Dask's scheduler; simulated for as many cores, with the latency and the coordinator's and the worker's time for a"
-            " unit that one worker showed. Times as fast and work, in samples scanned, by those of one worker; without primal heuristics, which"
-            " the simulation lacks, and in the last two columns with them, the default:",
+            f"**Measured** (`make bench-cluster ARGS=--check`; {cpu_model()}, {cores()} cores, {now()[:10]}; {times},"
+            f" during which other processes used at most {others:.2f} cores) with workers that are processes of one"
+            " machine, which share its cores with the coordinator and Dask's scheduler; simulated for as many cores,"
+            " with the latency and the coordinator's and the worker's time for a unit that one worker showed. Times as"
+            " fast and work, in samples scanned, by those of one worker; without primal heuristics, which the"
+            " simulation lacks, and in the last two columns with them, the default:",
             markdown_table(HEADER, rows),
         )
     )

@@ -180,9 +180,7 @@ def simulate(data: str, depth: int, workers: Sequence[int], costs: Costs) -> lis
     solved: dict[str, Solved] = {}
     predictions: list[Prediction] = []
     for number in workers:
-        crew = VirtualCrew(
-            VirtualCluster(number, costs.latency, costs.handling, costs.cores), solved, costs.overhead
-        )
+        crew = VirtualCrew(VirtualCluster(number, costs.latency, costs.handling, costs.cores), solved, costs.overhead)
         with solved_by(crew):
             model = model_for(data, depth).fit(X, y)
         run = Prediction(
@@ -212,14 +210,17 @@ def section(runs: list[list[Prediction]], costs: Costs) -> str:
     rows = []
     for first, *others in runs:
         cells = {one.workers: f"{one.speed_up:.1f} (work {one.growth:.2f})" for one in others}
-        rows.append([f"{first.data}, depth {first.depth}", f"{first.seconds:.1f} s", *(cells.get(n, "") for n in SHOWN)])
+        rows.append(
+            [f"{first.data}, depth {first.depth}", f"{first.seconds:.1f} s", *(cells.get(n, "") for n in SHOWN)]
+        )
     return "\n\n".join(
         (
-            "**Simulated** (`make bench-cluster`): the coordinator is the real one and every subproblem is really solved, but"
-            f" in virtual time, with messages of {1000 * costs.latency:g} ms each way, {1000 * costs.overhead:g} ms of the"
-            f" worker's time for every subproblem beside solving it, and {1000 * costs.handling:g} ms of the coordinator's and"
-            f" the scheduler's, so that {1 / costs.handling:.0f} subproblems keep these busy for a"
-            " second. Times as fast as one worker, and the work of all workers together, by that of one:",
+            "**Simulated** (`make bench-cluster`): the coordinator is the real one and every subproblem is really"
+            f" solved, but in virtual time, with messages of {1000 * costs.latency:g} ms each way,"
+            f" {1000 * costs.overhead:g} ms of the worker's time for every subproblem beside solving it, and"
+            f" {1000 * costs.handling:g} ms of the coordinator's and the scheduler's, so that"
+            f" {1 / costs.handling:.0f} subproblems keep these busy for a second. Times as fast as one worker, and the"
+            " work of all workers together, by that of one:",
             markdown_table(["", "one worker", *(str(n) for n in SHOWN)], rows),
         )
     )
@@ -256,7 +257,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--workers", nargs="+", type=int)
     for name, default in asdict(Costs()).items():
         parser.add_argument(f"--{name}", type=float, default=default, help=f"default: {default}")
-    parser.add_argument("--repeat", type=int, default=1, help="real runs of each, the fastest of which counts (default: 1)")
+    parser.add_argument(
+        "--repeat", type=int, default=1, help="real runs of each, the fastest of which counts (default: 1)"
+    )
     parser.add_argument("--figure", type=Path, default=Path("docs", "images", "cluster-simulated.png"))
     parser.add_argument("--output", type=Path, default=DOCUMENT, help=f"the document (default: {DOCUMENT})")
     parser.add_argument("--out", type=Path, help="a JSON file for the predictions")

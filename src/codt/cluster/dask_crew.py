@@ -1,11 +1,11 @@
 """A crew that is a Dask cluster.
 
 Data go to the cluster as the result of a task, which every worker fetches once and which is made again when the worker
-that holds it is lost. A unit is a task, too, and Dask runs it again if its worker is lost. Which worker it is for is said
-here: by itself, Dask gives a task to a worker that has its data already, so that one worker would do all units that take
-milliseconds. A worker has one unit more than it solves at a time; the others wait here, and those that nobody wants any
-more when it is their turn are not sent. Messages about units come as events of a topic; cutoffs go to the workers that have
-sent some, a few times a second and many in one message.
+that holds it is lost. A unit is a task, too, and Dask runs it again if its worker is lost. Which worker it is for is
+said here: by itself, Dask gives a task to a worker that has its data already, so that one worker would do all units
+that take milliseconds. A worker has one unit more than it solves at a time; the others wait here, and those that nobody
+wants any more when it is their turn are not sent. Messages about units come as events of a topic; cutoffs go to the
+workers that have sent some, a few times a second and many in one message.
 """
 
 from __future__ import annotations
