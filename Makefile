@@ -75,7 +75,8 @@ bench: .venv/.bench
 bench-anytime: .venv/.bench
 	.venv/bin/python -m benchmarks.anytime $(ARGS)
 
-# A simulation in virtual time: how much faster a search is on many workers.
+# A simulation in virtual time: how much faster a search is on many workers. With ARGS=--check beside real clusters of
+# this machine, on which nothing else should run.
 bench-cluster: .venv/.bench
 	.venv/bin/python -m benchmarks.cluster_simulation $(ARGS)
 

@@ -69,7 +69,7 @@ def test_help(main: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert "--output" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", ["report", "sections", "work"])
+@pytest.mark.parametrize("name", ["report", "sections", "virtual_cluster", "work"])
 def test_docstrings(name: str) -> None:
     assert doctest.testmod(importlib.import_module(f"benchmarks.{name}")).failed == 0
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import nullcontext
 from threading import Event, Thread
 from time import sleep
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ distributed = pytest.importorskip("distributed")
 
 from codt import Heuristic, OptimalTreeClassifier, OptimalTreeRegressor, Search, Strategy
 from codt.cluster import fit, on_cluster, unit_tasks
+from codt.cluster.dask_crew import DaskCrew
 from tests.support.anytime import check_fit, noise
 
 pytestmark = pytest.mark.filterwarnings("default")
@@ -54,6 +57,85 @@ def test_two_workers_prove_what_one_process_proves(client: Any) -> None:
         assert vars(shared).keys() == vars(alone).keys()
     sleep(0.5)
     assert kept(client) == [{"searches": 0, "told": 0}] * 2
+
+
+class Tasks:
+    """A client of a cluster that keeps what it is to do."""
+
+    def __init__(self, **threads: int) -> None:
+        self.threads = threads
+        self.sent: list[tuple[int, str, float]] = []
+        self.done: dict[int, Any] = {}
+
+    def nthreads(self) -> dict[str, int]:
+        return self.threads
+
+    def submit(self, function: Any, *arguments: Any, workers: Any = None, **options: Any) -> Any:
+        if workers is None:  # the data
+            return None
+        unit = arguments[1]
+        assert options["allow_other_workers"]
+        self.sent.append((unit["id"], workers[0], unit["cutoff"]))
+        future = SimpleNamespace(status="finished", exception=lambda: None, result=lambda: "end")
+        future.add_done_callback = lambda call: self.done.update({unit["id"]: lambda: call(future)})
+        return future
+
+    def subscribe_topic(self, *arguments: Any) -> None:
+        pass
+
+    unsubscribe_topic = cancel = subscribe_topic
+
+    def run(self, *arguments: Any, **options: Any) -> None:
+        pass
+
+
+def test_a_worker_has_one_unit_ahead_and_the_others_wait_until_their_turn() -> None:
+    client = Tasks(a=1, b=2)
+    crew = DaskCrew(client)
+    plain = {"heuristic": {"kind": "none"}}
+    recipe: Any = SimpleNamespace(options={"strategy": plain, "depth_two_strategy": plain})
+    failures: list[BaseException] = []
+    crew.begin(recipe, failures.append)
+    assert crew.seats() == 3
+    unwanted = {7}
+    ended: list[int] = []
+
+    def give(number: int) -> None:
+        def report(news: Any) -> float | None:
+            if news == "end":
+                ended.append(number)
+            return None if number in unwanted else 10.0 - number
+
+        unit = {"id": number, "depth": 3, "samples": 9, "lower": 0.0, "cutoff": 10.0}
+        crew.solve(unit, report)  # type: ignore[arg-type]
+
+    for number in range(1, 10):
+        give(number)
+    # One more than threads; with the cutoffs of the moment.
+    assert Counter(worker for _, worker, _ in client.sent) == {"a": 2, "b": 3}
+    assert [(number, cutoff) for number, _, cutoff in client.sent] == [(i, 10.0 - i) for i in range(1, 6)]
+    first = {number: worker for number, worker, _ in client.sent}
+    client.done[1]()
+    assert client.sent[-1][:2] == (6, first[1])
+    client.done[2]()
+    assert client.sent[-1][:2] == (8, first[2])  # nobody wants the seventh any more
+    assert ended == [1, 2]
+    client.threads = {**client.threads, "c": 1}
+    crew._ask_again = 0.0
+    assert crew.seats() == 4
+    assert client.sent[-1][:2] == (9, "c")  # a worker that joins has what waits
+    crew.end()
+    client.done[3]()
+    assert (len(client.sent), crew.units, ended, failures) == (8, 8, [1, 2], [])
+
+
+def test_short_units_go_to_all_workers(client: Any) -> None:
+    X, y = noise(120, 3)
+    with distributed.get_task_stream(client=client) as stream:
+        fit(OptimalTreeClassifier(max_depth=4), X, y, client=client)
+    units = Counter(task["worker"] for task in stream.data if not str(task["key"]).endswith("-data"))
+    assert len(units) == 2
+    assert min(units.values()) > 0.2 * sum(units.values())
 
 
 def test_missing_values_weights_costs_and_metrics_go_to_the_workers(client: Any) -> None:

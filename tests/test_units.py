@@ -143,7 +143,7 @@ def test_units_are_divided_where_they_are_too_coarse() -> None:
 
 
 def test_a_unit_that_takes_long_is_divided_and_keeps_what_was_proven() -> None:
-    X, y = noise(400, 4)
+    X, y = noise(1500, 6)
     crew = Recorder(long=0.15)
     model = fit_by(crew, OptimalTreeClassifier(max_depth=5, time_limit=2), X, y)
     assert {unit["depth"] for unit in crew.units} == {3, 4}

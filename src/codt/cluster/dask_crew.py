@@ -1,16 +1,18 @@
 """A crew that is a Dask cluster.
 
 Data go to the cluster as the result of a task, which every worker fetches once and which is made again when the worker
-that holds it is lost. A unit is a task, too: it waits at the scheduler until a worker is free, late workers take their
-share, and Dask runs it again if its worker is lost. Messages about units come as events of a topic; cutoffs go to
-the workers that have sent some, a few times a second and many in one message.
+that holds it is lost. A unit is a task, too, and Dask runs it again if its worker is lost. Which worker it is for is
+said here: by itself, Dask gives a task to a worker that has its data already, so that one worker would do all units
+that take milliseconds. A worker has one unit more than it solves at a time; the others wait here, and those that nobody
+wants any more when it is their turn are not sent. Messages about units come as events of a topic; cutoffs go to the
+workers that have sent some, a few times a second and many in one message.
 """
 
 from __future__ import annotations
 
 import logging
 import warnings
-from collections import defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 from threading import Event, Lock, Thread
 from time import perf_counter
@@ -20,7 +22,7 @@ from uuid import uuid4
 from codt import _core
 from codt.cluster import unit_tasks
 from codt.search.recipe import Recipe
-from codt.search.units import LONG, Report
+from codt.search.units import LONG, Report, no_news
 
 _log = logging.getLogger(__name__)
 
@@ -38,6 +40,11 @@ class DaskCrew:
     ----------
     client : distributed.Client
         The cluster. A worker with several threads solves as many units at a time.
+
+    Attributes
+    ----------
+    units : int
+        How many were sent to workers.
     """
 
     long = LONG
@@ -45,7 +52,9 @@ class DaskCrew:
     def __init__(self, client: Any) -> None:
         self._client = client
         self._lock = Lock()
-        self._ask_again, self._seats = 0.0, 0
+        self.units = 0
+        self._ask_again = 0.0
+        self._threads: dict[str, int] = {}
 
     def begin(self, recipe: Recipe, fail: Callable[[BaseException], None]) -> None:
         """Send the data, and listen to the workers."""
@@ -54,6 +63,8 @@ class DaskCrew:
                 raise ValueError(f"{name}: a compiled heuristic is an address in this process; expected one in Python.")
         self._fail = fail
         self._run = f"codt-{uuid4().hex}"
+        self._waiting: deque[tuple[_core.Unit, Report]] = deque()
+        self._given: Counter[str] = Counter()
         self._futures: dict[int, Any] = {}
         self._reports: dict[int, Report] = {}
         self._news: dict[str, dict[int, float | None]] = defaultdict(dict)
@@ -69,16 +80,45 @@ class DaskCrew:
     def seats(self) -> int:
         """Return the number of threads of all workers; the cluster is asked once a second."""
         if perf_counter() >= self._ask_again:
-            self._seats = min(MOST_SEATS, int(sum(self._client.nthreads().values())))
+            threads = dict(self._client.nthreads())
             self._ask_again = perf_counter() + 1
-        return self._seats
+            if threads != self._threads:
+                self._threads = threads
+                self._give_out()
+        return min(MOST_SEATS, sum(self._threads.values()))
 
     def most_seats(self) -> int:
         """Return twice the number of threads, and some more."""
         return min(MOST_SEATS, 2 * self.seats() + SPARE_SEATS)
 
     def solve(self, unit: _core.Unit, report: Report) -> None:
-        """Make a unit a task."""
+        """Let a unit wait for a worker that has room for it."""
+        with self._lock:
+            self._waiting.append((unit, report))
+        self._give_out()
+
+    def _give_out(self) -> None:
+        """Make units tasks, the oldest first, as long as there are workers that have room for one more."""
+        while (next_unit := self._next_unit()) is not None:
+            worker, unit, report = next_unit
+            cutoff = report(no_news(unit))
+            if cutoff is None or self._over.is_set():
+                with self._lock:
+                    self._given[worker] -= 1
+            else:
+                self._submit(worker, {**unit, "cutoff": cutoff}, report)
+
+    def _next_unit(self) -> tuple[str, _core.Unit, Report] | None:
+        """Take the unit that has waited longest, and the worker that has the fewest for each of its threads."""
+        with self._lock:
+            load = {worker: self._given[worker] / n for worker, n in self._threads.items() if self._given[worker] <= n}
+            if not load or not self._waiting:
+                return None
+            worker = min(load, key=load.__getitem__)
+            self._given[worker] += 1
+            return worker, *self._waiting.popleft()
+
+    def _submit(self, worker: str, unit: _core.Unit, report: Report) -> None:
         number = unit["id"]
         future = self._client.submit(
             unit_tasks.solve,
@@ -88,23 +128,30 @@ class DaskCrew:
             key=f"{self._run}-{number}",
             pure=False,
             priority=-number,  # the oldest first
+            workers=[worker],
+            allow_other_workers=True,  # if this one is lost
         )
         with self._lock:
             self._reports[number] = report
             self._futures[number] = future
-        future.add_done_callback(lambda done: self._done(number, done))
+            self.units += 1
+        future.add_done_callback(lambda done: self._done(number, worker, done))
+        if self._over.is_set():  # since then, and perhaps before end() knew of this task
+            self._client.cancel([future])
 
-    def _done(self, number: int, future: Any) -> None:
+    def _done(self, number: int, worker: str, future: Any) -> None:
         with self._lock:
+            self._given[worker] -= 1
             report = self._reports.pop(number, None)
             self._futures.pop(number, None)
         if report is None or self._over.is_set() or future.status == "cancelled":
             return
         error = future.exception()
-        if error is None:
-            report(future.result())
-        else:
+        if error is not None:
             self._fail(worker_error(error))
+            return
+        report(future.result())
+        self._give_out()
 
     def _hear(self, event: Any) -> None:
         """Pass on a message about a unit, and note what its worker should hear."""
@@ -135,11 +182,12 @@ class DaskCrew:
         self._client.unsubscribe_topic(self._run)
         with self._lock:
             futures = [*self._futures.values(), self._recipe]
+            self._waiting.clear()
             self._futures.clear()
             self._reports.clear()
         self._client.cancel(futures)
         self._on_workers(unit_tasks.end_run, self._run)
-        del self._recipe
+        self._recipe = None
 
 
 def worker_error(error: BaseException) -> RuntimeError:

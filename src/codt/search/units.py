@@ -80,7 +80,7 @@ def solved_by(crew: Crew) -> Iterator[None]:
 @dataclass
 class _Given:
     unit: _core.Unit
-    since: float | None = None  # its first report
+    since: float | None = None  # the first report of somebody who has begun it
 
 
 class Clerk:
@@ -136,15 +136,22 @@ class Clerk:
                     depth, samples = given.unit["depth"], given.unit["samples"]
                     self._too_coarse[depth] = min(samples, self._too_coarse.get(depth, samples))
                 return None
-            given.since = given.since or perf_counter()
-            divisible = given.unit["depth"] >= LEAST_DEPTH
-        return None if divisible and perf_counter() - given.since > self._crew.long else cutoff
+            if report["expansions"] > 0:
+                given.since = given.since or perf_counter()
+            divisible = given.since is not None and given.unit["depth"] >= LEAST_DEPTH
+            too_long = divisible and perf_counter() - (given.since or 0) > self._crew.long
+        return None if too_long else cutoff
 
 
 def unopened(unit: _core.Unit) -> _core.UnitReport:
-    """Return the report on a unit that nobody has begun."""
+    """Return the report on a unit that is given back before anybody has begun it."""
+    return {**no_news(unit), "end": "returned"}
+
+
+def no_news(unit: _core.Unit) -> _core.UnitReport:
+    """Return a report that says nothing; the answer to it says whether the unit is still wanted."""
     return {
-        "end": "returned",
+        "end": "none",
         "lower": unit["lower"],
         "free": 0.0,
         "incumbent": float("inf"),
