@@ -42,15 +42,14 @@ class Measured(NamedTuple):
         >>> Measured(3.0, 22, 110, 0.0).by(Measured(2.0, 20, 100, 0.0))
         '1.50, 1.10, 1.10'
         """
-        return (
-            f"{self.seconds / one.seconds:.2f}, {self.expansions / one.expansions:.2f}, {self.scanned / one.scanned:.2f}"
-        )
+        ratios = (self.seconds / one.seconds, self.expansions / one.expansions, self.scanned / one.scanned)
+        return ", ".join(f"{ratio:.2f}" for ratio in ratios)
 
 
 def measure(dataset: str, depth: int, threads: int, *, primal: bool) -> Measured:
     """Search until the optimum is proven."""
-    task, X, y = load(dataset)
-    search = Search(X, y, task=task, max_depth=depth, ties="any", primal_heuristics=primal)
+    _, X, y = load(dataset)
+    search = Search(X, y, task="classification", max_depth=depth, ties="any", primal_heuristics=primal)
     start = process_time()
     status = search.run(n_jobs=threads)
     seconds = process_time() - start
@@ -69,7 +68,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.threads", description=__doc__)
     parser.add_argument("--datasets", nargs="+", default=DATASETS, help=f"default: {', '.join(DATASETS)}")
     parser.add_argument("--depth", type=int, default=4, help="default: 4")
-    parser.add_argument("--repeat", type=int, default=3, help="searches of each, the median of which counts (default: 3)")
+    parser.add_argument(
+        "--repeat", type=int, default=3, help="searches of each, the median of which counts (default: 3)"
+    )
     parser.add_argument("--output", type=Path, default=ROOT / DOCUMENT, help=f"default: {DOCUMENT}")
     options = parser.parse_args(arguments)
     rows = []
@@ -86,9 +87,9 @@ def main(arguments: list[str] | None = None) -> None:
     text = "\n\n".join(
         (
             "## Threads",
-            f"Depth {options.depth}, {cpu_model()} ({available_kernels()[-1]} kernels), {now()[:10]}; made by `python -m"
-            " benchmarks.threads`: CPU time, expansions and scanned samples on several threads, as multiples of those"
-            f" on one thread, with and without primal heuristics (median of {options.repeat} searches), and the share"
+            f"Depth {options.depth}, {cpu_model()} ({available_kernels()[-1]} kernels), {now()[:10]}; made by"
+            " `python -m benchmarks.threads`: CPU time, expansions and scanned samples on several threads, as multiples"
+            f" of those on one thread, with and without primal heuristics (median of {options.repeat} searches), and the share"
             " of the time for which one thread holds the mutex of the search.",
             markdown_table(
                 ["data set", "primal heuristics", "one thread", *(f"{n} threads" for n in THREADS), "mutex"], rows

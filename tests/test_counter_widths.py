@@ -124,7 +124,8 @@ def test_every_width_agrees_with_the_generic_scan(total: int, objective: str, li
         assert max(found) - min(found) <= tolerance, (instance.penalty, found)
 
 
-#: The thresholds that one pass takes, by the largest sum of weights, or of costs, whose scan takes as many in any width.
+#: The thresholds that one pass takes, by the largest sum of weights, or of costs; the scan of costs takes as many in
+#: any width.
 LANES = {
     "weighted-misclassification": {2**15 - 1: 32, 2**15: 16, 2**31 - 1: 16, 2**31: 8},
     "cost-sensitive": {2**29 - 1: 32, 2**29: 32},

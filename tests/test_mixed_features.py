@@ -11,7 +11,15 @@ from tests.support.engine import KERNELS, VECTOR_KERNELS
 from tests.support.instances import scaled
 
 #: How many thresholds each of so many features may have.
-LANES = {2: (16, 16), 3: (16, 8, 8), 4: (8,) * 4, 5: (8, 8, 8, 4, 4), 6: (8, 8, 4, 4, 4, 4), 7: (8, *(4,) * 6), 8: (4,) * 8}
+LANES = {
+    2: (16, 16),
+    3: (16, 8, 8),
+    4: (8,) * 4,
+    5: (8, 8, 8, 4, 4),
+    6: (8, 8, 4, 4, 4, 4),
+    7: (8, *(4,) * 6),
+    8: (4,) * 8,
+}
 
 
 def columns(rng: np.random.Generator, n: int, n_features: int) -> np.ndarray:

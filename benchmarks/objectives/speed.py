@@ -215,15 +215,13 @@ def measure(quick: bool, show: Callable[[list[str]], object]) -> Part:
             found[dataset] = costs_of(X, y, criteria, 1 if quick else TURNS, TIME_LIMIT)
             wrong += [f"speed, {dataset}: no {unit}"] if found[dataset][unit] is None else []
         for criterion in criteria:
-            rows.append(
-                unit_row(unit, found) if criterion.name == unit else row_of(criterion.name, unit, found)
-            )
+            rows.append(unit_row(unit, found) if criterion.name == unit else row_of(criterion.name, unit, found))
             show(rows[-1])
     return Part(
         "Criteria in units of misclassification and squared error",
         f"Depth {DEPTH}: CPU time of `fit` divided by that of misclassification (of all rows up to the policies) or of"
-        f" squared error (of all below it), for the same samples; the least of up to {TURNS} alternating runs, geometric"
-        " means over the data sets. What a scanned sample takes, and how many samples are scanned and splits"
+        f" squared error (of all below it), for the same samples; the least of up to {TURNS} alternating runs,"
+        " geometric means over the data sets. What a scanned sample takes, and how many samples are scanned and splits"
         " expanded in units of the same. Samples: all of bank, raisin, rice, wilt, concrete, fish and qsar, 2,000 rows"
         " of page, 1,000 of segment, 3,000 of query1 and 400 of grid. Policies: the reward is 1 for the action of the"
         f" sample's class, with normal errors (deviation {ERROR}) for every action. Survival: the targets as times,"

@@ -100,7 +100,8 @@ class Children {
     Slot expand(Slot interval, std::uint32_t t, std::int32_t and_node);
 
     // `hold` takes a child out of the queue by priority, `release` puts it back, if it is not there, and with
-    // an AND node the intervals next to it that no other AND node keeps out. `let_go` puts back one child alone.
+    // an AND node the intervals next to it that no other AND node keeps out. `let_go` puts back one child
+    // alone.
     void hold(Slot slot);
     void release(Slot slot);
     void let_go(Slot slot);

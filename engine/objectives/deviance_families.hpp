@@ -84,7 +84,8 @@ struct Tweedie {
         using std::log;
         if constexpr (std::is_floating_point_v<Real>) {
             if (a == 0.5) {  // 2 (sqrt(y) - sqrt(o))^2 / sqrt(o), whose difference loses no digits this way
-                const Real root = std::sqrt(o), difference = distance / (std::sqrt(std::max(y, Real(0.0))) + root);
+                const Real root = std::sqrt(o),
+                           difference = distance / (std::sqrt(std::max(y, Real(0.0))) + root);
                 return 2 * difference * difference / root;
             }
         }

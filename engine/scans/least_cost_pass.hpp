@@ -68,18 +68,18 @@ struct alignas(pack_bytes) LeafLosses {
 template <class Number>
 struct CostWork {
     std::size_t predictions = 0;
-    std::size_t width = 0;        // columns of a row
-    std::uint32_t lanes = 0;      // with a threshold
-    std::uint64_t missing = 0;    // the lanes in which samples of the missing bucket go left, as bits
-    bool any_missing = false;     // whether there are such samples
-    CostRows<Number> costs;       // of each id
-    std::vector<Number> largest;  // of each id: its largest cost
-    CostRows<Number> buckets;     // sums of the samples passed, by bucket
-    CostRows<Number> prefix[2];   // by lane, where the block begins and where it ends; behind these `a`
-    CostRows<Number> total[2];    // L and R, by lane
-    CostRows<Number> columns[2];  // the same by column
+    std::size_t width = 0;          // columns of a row
+    std::uint32_t lanes = 0;        // with a threshold
+    std::uint64_t missing = 0;      // the lanes in which samples of the missing bucket go left, as bits
+    bool any_missing = false;       // whether there are such samples
+    CostRows<Number> costs;         // of each id
+    std::vector<Number> largest;    // of each id: its largest cost
+    CostRows<Number> buckets;       // sums of the samples passed, by bucket
+    CostRows<Number> prefix[2];     // by lane, where the block begins and where it ends; behind these `a`
+    CostRows<Number> total[2];      // L and R, by lane
+    CostRows<Number> columns[2];    // the same by column
     CostRows<Number> by_column[2];  // the prefixes by column
-    CostRows<Number> walked;      // sums of a lane that is walked
+    CostRows<Number> walked;        // sums of a lane that is walked
     // All bits in the lanes in which a sample goes left.
     LaneRows<Number, cost_lanes> masks{-1};
     LeafLosses<Number> losses[2];

@@ -330,8 +330,7 @@ CODT_INLINE void PinballKernel::scan(const Stream<Block>& stream) {
                 alignas(pack_bytes) float room[lanes];
                 if (!is_doubtful<Bytes>(s, ends, room)) continue;
                 alignas(pack_bytes) float inside[lanes];
-                if (blocks[b].several)
-                    look_inside<Bytes>(s, stream, begin_of_block, blocks[b], ends, inside);
+                if (blocks[b].several) look_inside<Bytes>(s, stream, begin_of_block, blocks[b], ends, inside);
                 for (std::size_t lane = 0; lane < lanes; ++lane) {
                     if (!(room[lane] < 0)) continue;
                     const std::int32_t moved = ends[1].weight[2 * s][lane] - ends[0].weight[2 * s][lane];

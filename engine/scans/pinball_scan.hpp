@@ -10,7 +10,7 @@
 namespace codt {
 
 struct PinballSamples {
-    std::span<const double> y, weights;  // of every row of the data set
+    std::span<const double> y, weights;    // of every row of the data set
     std::span<const std::uint32_t> order;  // all rows by target
     double above, below;  // what a unit of distance costs where the target is above or below the prediction
 };

@@ -79,9 +79,8 @@ void PinballTargets::sort(std::span<const std::uint32_t> rows) {
     // Many of all rows are sooner picked than sorted.
     if (16 * rows.size() < error.order.size()) {
         std::iota(order_.begin(), order_.end(), 0U);
-        std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
-            return error.y[rows[a]] < error.y[rows[b]];
-        });
+        std::sort(order_.begin(), order_.end(),
+                  [&](std::uint32_t a, std::uint32_t b) { return error.y[rows[a]] < error.y[rows[b]]; });
         return;
     }
     constexpr std::uint32_t elsewhere = UINT32_MAX;

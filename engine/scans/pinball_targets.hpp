@@ -59,7 +59,7 @@ class PinballTargets {
     bool equal_weights_;
     std::vector<std::uint32_t> order_;  // ids by target
     std::vector<std::uint32_t> id_;     // of every row
-    std::vector<double> y_, weight_;  // by rank
+    std::vector<double> y_, weight_;    // by rank
 };
 
 }  // namespace codt

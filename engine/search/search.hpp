@@ -387,8 +387,8 @@ class Search {
     std::uint64_t room_ = 0;                       // for threads, in the expansions under way
     std::atomic<std::uint32_t> waiting_sides_{0};  // right sides of expansions that nobody works on
     std::atomic<std::uint32_t> idle_{0};           // threads that sleep, or are about to
-    std::int64_t fixed_memory_ = 0;  // of the data and the workers
-    bool economy_ = false;           // memory is short: children in the order of dfs-prio
+    std::int64_t fixed_memory_ = 0;                // of the data and the workers
+    bool economy_ = false;                         // memory is short: children in the order of dfs-prio
     bool primal_busy_ = false;
     double primal_seconds_ = 0;
 

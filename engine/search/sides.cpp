@@ -54,13 +54,11 @@ void Search::solve(Expansion& expansion, Worker& worker, StopCondition& own, boo
     StopCondition stop(&own, &expansion.abandoned);
     Expansion::Outcome& outcome = expansion.outcome[0];
     attempt(outcome, worker, [&] { return open_sides(expansion, worker, stop); });
-    const bool shares =
-        outcome.done() && expansion.depth_two[0] && expansion.depth_two[1] && shares_sides();
+    const bool shares = outcome.done() && expansion.depth_two[0] && expansion.depth_two[1] && shares_sides();
     if (shares) offer_right_side(expansion);
     if (expansion.depth_two[0])
-        attempt(outcome, worker, [&] {
-            return solve_side(expansion, 0, expansion.job.lower[1], worker, stop);
-        });
+        attempt(outcome, worker,
+                [&] { return solve_side(expansion, 0, expansion.job.lower[1], worker, stop); });
     if (shares && !take_back(expansion)) {
         if (!expansion.leave()) return;
     } else if (expansion.depth_two[1]) {
@@ -77,9 +75,8 @@ bool Search::help(Worker& worker, StopCondition& own, bool leads) {
     Expansion* const expansion = take_right_side();
     if (!expansion) return false;
     StopCondition stop(&own, &expansion->abandoned);
-    attempt(expansion->outcome[1], worker, [&] {
-        return solve_side(*expansion, 1, expansion->job.lower[0], worker, stop);
-    });
+    attempt(expansion->outcome[1], worker,
+            [&] { return solve_side(*expansion, 1, expansion->job.lower[0], worker, stop); });
     if (expansion->leave()) conclude(*expansion, worker, own, leads);
     return true;
 }
@@ -94,7 +91,9 @@ void Search::offer_right_side(Expansion& expansion) {
 void Search::call_helpers() {
     if (idle_.load() == 0) return;
     // A thread that is about to sleep holds the lock until it does.
-    { const Lock lock(mutex_); }
+    {
+        const Lock lock(mutex_);
+    }
     changed_.notify_one();
 }
 
@@ -148,8 +147,7 @@ void Search::conclude(Expansion& expansion, Worker& worker, StopCondition& own, 
     Lock lock(mutex_);
     expansion.under_way = false;
     const Job& job = expansion.job;
-    const std::uint64_t took =
-        expansion.outcome[0].scanned + expansion.outcome[1].scanned + job.cells;
+    const std::uint64_t took = expansion.outcome[0].scanned + expansion.outcome[1].scanned + job.cells;
     work_ += took;
     if (job.dual) dual_work_ += took;
     if (expansion.done())
