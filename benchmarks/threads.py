@@ -89,8 +89,8 @@ def main(arguments: list[str] | None = None) -> None:
             "## Threads",
             f"Depth {options.depth}, {cpu_model()} ({available_kernels()[-1]} kernels), {now()[:10]}; made by"
             " `python -m benchmarks.threads`: CPU time, expansions and scanned samples on several threads, as multiples"
-            f" of those on one thread, with and without primal heuristics (median of {options.repeat} searches), and the share"
-            " of the time for which one thread holds the mutex of the search.",
+            f" of those on one thread, with and without primal heuristics (median of {options.repeat} searches), and"
+            " the share of the time for which one thread holds the mutex of the search.",
             markdown_table(
                 ["data set", "primal heuristics", "one thread", *(f"{n} threads" for n in THREADS), "mutex"], rows
             ),
