@@ -150,5 +150,6 @@ def test_narrow_numbers_take_more_thresholds_at_once(kernel: str, objective: str
     instance = WeightedInstance(objective, X, y, classes, 2, 0.0, weights, costs)
     search = make_search(instance, Settings(terminal="depth-two", kernel=kernel))
     assert run(search) == "optimal"
+    # A pass may take thresholds of both features, so that fewer of them are needed than for each by itself.
     passes = features * -(-(n - 1) // lanes)
-    assert search.stats()["scanned_samples"] == passes * n * features
+    assert passes - 1 <= search.stats()["scanned_samples"] / (n * features) <= passes
