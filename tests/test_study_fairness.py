@@ -131,7 +131,7 @@ class Machine:
         self.loads = list(loads)
         self.ran: list[int] = []
 
-    def run_cell(self, text: str, stop: object = None) -> dict[str, Any]:
+    def run_cell(self, text: str, stop: object, nursery: object) -> dict[str, Any]:
         cell = Cell.from_json(text)
         others = self.loads.pop(0)
         self.ran.append(cell.depth)

@@ -58,7 +58,7 @@ def cell(data: Path, **changes: object) -> Cell:
 def in_this_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run cells without processes of their own, which take seconds to begin; other tests have them."""
 
-    def run_here(text: str, stop: object) -> dict[str, object]:
+    def run_here(text: str, stop: object, nursery: object) -> dict[str, object]:
         given = Cell.from_json(text)
         return {"key": given.key, **vars(given), **run(given, tmp_path / "started")}
 

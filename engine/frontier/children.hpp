@@ -184,7 +184,7 @@ class Children {
             if (wanted((*this)[slot]) && (first == none || before_by_priority(slot, first))) first = slot;
         }
         std::erase(firsts, none);
-        std::sort(firsts.begin(), firsts.end(), by_priority());
+        std::sort(firsts.begin(), firsts.end(), [this](Slot a, Slot b) { return before_by_priority(a, b); });
     }
 
     // At most `count` open thresholds of some tracks, ascending for each: all of them, or evenly spread.

@@ -78,12 +78,13 @@ def connected(client: Any = None) -> Iterator[Any]:
     """Yield a client: the one that is given, or one for an address, which is closed afterwards."""
     try:
         import distributed  # noqa: PLC0415 (an optional library)
+        from distributed.comm.addressing import get_address_host_port  # noqa: PLC0415
     except ImportError as error:
         raise ImportError("a cluster needs Dask; install it with: pip install 'codt[cluster]'") from error
     if isinstance(client, str):
         try:
             # A client for an address without a port would hang when it is collected.
-            distributed.comm.get_address_host_port(client)
+            get_address_host_port(client)
             own = distributed.Client(client, set_as_default=False)
         except (OSError, ValueError) as error:
             raise ValueError(f"client={shown(client)}: no Dask scheduler answers there ({error}).") from error

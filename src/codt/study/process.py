@@ -12,13 +12,14 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event
-from time import monotonic
-from typing import Any
+from time import monotonic, sleep
+from typing import Any, TypeAlias
 
 import psutil
 
@@ -27,6 +28,7 @@ from codt.study.endings import CRASH, MEMORY, STOPPED, TIME
 from codt.study.load import LoadWatch, is_disturbed
 from codt.study.machine import describe
 from codt.study.methods import METHODS
+from codt.study.nursery import ERRORS, Forked, Nursery, one_thread_each
 
 # Reading the data, converting them and loading a library may take this long; the limit is on the fit.
 SETUP_SECONDS = 300.0
@@ -40,9 +42,12 @@ POLL_SECONDS = 0.02
 CHILDREN_SECONDS = 0.5
 
 Record = dict[str, Any]
+_Process: TypeAlias = "subprocess.Popen[bytes] | Forked"
 
 
-def run_cell(text: str, command: tuple[str, ...] | None = None, stop: Event | None = None) -> Record:
+def run_cell(
+    text: str, command: tuple[str, ...] | None = None, stop: Event | None = None, nursery: Nursery | None = None
+) -> Record:
     """Run a cell, given as JSON; return its record. Whatever the process does, this returns.
 
     Parameters
@@ -53,10 +58,16 @@ def run_cell(text: str, command: tuple[str, ...] | None = None, stop: Event | No
         For tests: what to run instead of the worker; the path of the outcome and our own process id are appended.
     stop : Event, optional
         Ends the cell when it is set; the record is then useless.
+    nursery : Nursery, optional
+        What starts the process; without one a new Python is started.
     """
     cell = Cell.from_json(text)
+
+    def start(folder: Path) -> _Process:
+        return nursery.start(text, folder) if nursery else _started(text, folder, command)
+
     with TemporaryDirectory(prefix="codt-study-") as folder:
-        outcome = _run(cell, Path(folder), command or (sys.executable, "-m", "codt.study.worker"), stop or Event())
+        outcome = _run(cell, Path(folder), start, stop or Event())
     times = (outcome.get("seconds"), outcome.get("cpu_seconds"), outcome.get("others"))
     disturbed = is_disturbed(*times, one_thread=not _uses_all_cores(cell))
     # What a method predicts depends on the time only if the time was not enough.
@@ -64,41 +75,52 @@ def run_cell(text: str, command: tuple[str, ...] | None = None, stop: Event | No
     return {"key": cell.key, **vars(cell), **outcome, "disturbed": disturbed, **describe(), "date": _now()}
 
 
-def _run(cell: Cell, folder: Path, command: tuple[str, ...], stop: Event) -> Record:
-    from codt.study.worker import started_file  # noqa: PLC0415 (loads every method, which a test may not want)
+def _run(cell: Cell, folder: Path, start: Callable[[Path], _Process], stop: Event) -> Record:
+    from codt.study.worker import outcome_file, started_file  # noqa: PLC0415 (loads every method)
 
-    outcome = folder / "outcome.json"
-    started = started_file(outcome)
-    threads = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")}
-    with (folder / "errors").open("w+b") as errors:
+    outcome = outcome_file(folder)
+    try:
+        process = start(folder)
+    except OSError as error:
+        return {"status": CRASH, "note": str(error)}
+    try:
+        seen = _watch(process, cell, started_file(outcome), stop)
+    finally:
+        _kill(process)
+    if "status" in seen:
+        return seen
+    if outcome.exists():
+        found: Record = json.loads(outcome.read_text(encoding="utf-8"))
+        return {**found, "others": seen.get("others")}
+    assert process.returncode is not None
+    errors = folder / ERRORS
+    printed = errors.read_text(encoding="utf-8", errors="replace") if errors.exists() else ""
+    return {"status": CRASH, "note": _reason(process.returncode, printed), **seen}
+
+
+def _started(text: str, folder: Path, command: tuple[str, ...] | None) -> subprocess.Popen[bytes]:
+    """Start a new Python for a cell."""
+    from codt.study.worker import outcome_file  # noqa: PLC0415 (loads every method)
+
+    command = command or (sys.executable, "-m", "codt.study.worker")
+    with (folder / ERRORS).open("wb") as errors:
         process = subprocess.Popen(
-            [*command, str(outcome), str(os.getpid())],
+            [*command, str(outcome_file(folder)), str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=errors,
-            env={**os.environ, **threads},
+            env=one_thread_each(),
             start_new_session=True,
         )
-        try:
-            assert process.stdin is not None
-            with suppress(BrokenPipeError):
-                process.stdin.write(cell.to_json().encode())
-            with suppress(BrokenPipeError):
-                process.stdin.close()
-            seen = _watch(process, cell, started, stop)
-        finally:
-            _kill(process)
-        if "status" in seen:
-            return seen
-        if outcome.exists():
-            found: Record = json.loads(outcome.read_text(encoding="utf-8"))
-            return {**found, "others": seen.get("others")}
-        errors.seek(0)
-        reason = _reason(process.returncode, errors.read().decode(errors="replace"))
-        return {"status": CRASH, "note": reason, **seen}
+    assert process.stdin is not None
+    with suppress(BrokenPipeError):
+        process.stdin.write(text.encode())
+    with suppress(BrokenPipeError):
+        process.stdin.close()
+    return process
 
 
-def _watch(process: subprocess.Popen[bytes], cell: Cell, started: Path, stop: Event) -> Record:
+def _watch(process: _Process, cell: Cell, started: Path, stop: Event) -> Record:
     """Wait until the process ends; return its measurements, with a status if it had to be ended."""
     begin = monotonic()
     # Threads work at the same time, so that their limit is by the wall clock.
@@ -177,11 +199,12 @@ class _Family:
         return total
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
+def _kill(process: _Process) -> None:
     """End what is left of the process and its group."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    while process.poll() is None:
+        sleep(POLL_SECONDS)
 
 
 def _reason(code: int, errors: str) -> str:

@@ -15,6 +15,7 @@ from codt.study.description import Description
 from codt.study.endings import TRIED_AGAIN
 from codt.study.learners import LEARNERS
 from codt.study.methods import METHODS
+from codt.study.nursery import Nursery
 from codt.study.process import Record, run_cell
 from codt.study.store import Store
 
@@ -65,8 +66,8 @@ def run_local(work: list[Cell], store: Store, jobs: int, report: Report) -> None
     for alone in (False, True):
         group = [cell for cell in work if _uses_all_cores(cell) == alone]
         # A thread only waits for its process.
-        with ThreadPoolExecutor(1 if alone else jobs) as pool:
-            futures = [pool.submit(_run_claimed, cell, store, stop, before.get(cell.key)) for cell in group]
+        with Nursery() as nursery, ThreadPoolExecutor(1 if alone else jobs) as pool:
+            futures = [pool.submit(_run_claimed, cell, store, stop, nursery, before.get(cell.key)) for cell in group]
             try:
                 for future in as_completed(futures):
                     if (record := future.result()) is not None:
@@ -79,13 +80,15 @@ def run_local(work: list[Cell], store: Store, jobs: int, report: Report) -> None
     store.compact()
 
 
-def _run_claimed(cell: Cell, store: Store, stop: Event, before: tuple[int, float] | None) -> Record | None:
+def _run_claimed(
+    cell: Cell, store: Store, stop: Event, nursery: Nursery, before: tuple[int, float] | None
+) -> Record | None:
     """Run a cell unless another process has run it or is running it; ``before`` is how a disturbed one was run."""
     tries, others = before or (0, math.inf)
     with store.claim(cell.key, again=before is not None) as free:
         if not free:
             return None
-        record = run_cell(cell.to_json(), stop=stop)
+        record = run_cell(cell.to_json(), stop=stop, nursery=nursery)
         if stop.is_set():
             return None
         record["tries"] = tries + 1

@@ -40,18 +40,23 @@ from codt.study.methods.base import Method, Problem
 _PR_SET_PDEATHSIG = 1
 
 
+def outcome_file(folder: Path) -> Path:
+    """Return the file that a cell writes its outcome to, in a folder of its own."""
+    return folder / "outcome.json"
+
+
 def started_file(outcome: Path) -> Path:
     """Return the file that exists from the moment the fit begins."""
     return outcome.with_suffix(".started")
 
 
-def main(outcome: Path, parent: int) -> None:
-    """Run the cell on standard input for the process with the id ``parent``."""
-    _end_with(parent)
+def work(text: str, outcome: Path, parent: int) -> None:
+    """Run a cell, given as JSON, for the process with the id ``parent``; this process is used for nothing else."""
+    end_with(parent)
     _end_first()
     # Warnings of libraries are of no interest; what matters is in the outcome.
     warnings.simplefilter("ignore")
-    cell = Cell.from_json(sys.stdin.read())
+    cell = Cell.from_json(text)
     written = outcome.with_suffix(".partial")
     written.write_text(json.dumps(run(cell, started_file(outcome))), encoding="utf-8")
     written.replace(outcome)
@@ -124,7 +129,7 @@ def draw(X: Floats, y: NDArray[Any], task: Task, cell: Cell) -> tuple[Floats, ND
             return samples, labels
 
 
-def _end_with(parent: int) -> None:
+def end_with(parent: int) -> None:
     """Ask the system to end this process when its parent ends, so that a killed study leaves nothing behind."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -139,4 +144,4 @@ def _end_first() -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]))
+    work(sys.stdin.read(), Path(sys.argv[1]), int(sys.argv[2]))
