@@ -8,7 +8,7 @@ SOURCES := $(shell find src engine -type f -not -path '*/__pycache__/*') CMakeLi
 BUILD_REQUIRES := "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 PIP_INSTALL = bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test fuzz fuzz-sanitize mutants lint format sanitize bench bench-anytime bench-cluster bench-kernels bench-weights bench-missing bench-objectives bench-monotone bench-threads docs figures wheel clean
+.PHONY: demo test fuzz fuzz-sanitize mutants lint format sanitize bench bench-anytime bench-cluster bench-kernels bench-weights bench-missing bench-objectives bench-monotone bench-threads bench-inner-strategies docs figures wheel clean
 
 demo: .venv/.installed
 	.venv/bin/python -m codt.demo
@@ -98,6 +98,10 @@ bench-monotone: .venv/.bench
 # The work on several threads, by that on one.
 bench-threads: .venv/.bench
 	.venv/bin/python -m benchmarks.threads $(ARGS)
+
+# Whole searches with each strategy inside their depth-two subproblems.
+bench-inner-strategies: .venv/.bench
+	.venv/bin/python -m benchmarks.inner_strategies $(ARGS)
 
 # The site, in build/docs/index.html; a warning is an error.
 docs: .venv/.docs

@@ -2,16 +2,16 @@
 
 The environment variable CODT_DATA_DIR names the folder that holds the data sets. Work is CPU time, expansions and
 scanned samples, none of which depends on the number of cores: with more threads than cores, it shows how much work is
-made that one thread would not make. The share of the mutex is the time for which threads hold it, by the CPU time of
-the search; where threads outnumber cores, it includes the time in which its owner does not run, so it is given for one
-thread.
+made that one thread would not make. How much faster two threads are is by the wall clock, on two cores that have
+nothing else to do. The share of the mutex is the time for which threads hold it, by the CPU time of the search; where
+threads outnumber cores, it includes the time in which its owner does not run, so it is given for one thread.
 """
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from time import process_time
+from time import perf_counter, process_time
 from typing import NamedTuple
 
 from benchmarks.cell import load
@@ -33,13 +33,14 @@ class Measured(NamedTuple):
     expansions: int
     scanned: int
     mutex: float
+    wall: float
 
     def by(self, one: Measured) -> str:
         """Return the work as multiples of that of another search.
 
         Examples
         --------
-        >>> Measured(3.0, 22, 110, 0.0).by(Measured(2.0, 20, 100, 0.0))
+        >>> Measured(3.0, 22, 110, 0.0, 1.5).by(Measured(2.0, 20, 100, 0.0, 2.0))
         '1.50, 1.10, 1.10'
         """
         ratios = (self.seconds / one.seconds, self.expansions / one.expansions, self.scanned / one.scanned)
@@ -50,12 +51,14 @@ def measure(dataset: str, depth: int, threads: int, *, primal: bool) -> Measured
     """Search until the optimum is proven."""
     _, X, y = load(dataset)
     search = Search(X, y, task="classification", max_depth=depth, ties="any", primal_heuristics=primal)
-    start = process_time()
+    start, began = process_time(), perf_counter()
     status = search.run(n_jobs=threads)
-    seconds = process_time() - start
+    seconds, wall = process_time() - start, perf_counter() - began
     if status != "optimal":
         raise RuntimeError(f"{dataset}: expected status 'optimal', got {status!r}")
-    return Measured(seconds, search.stats["expansions"], search.stats["scanned_samples"], search._core.mutex_seconds)
+    return Measured(
+        seconds, search.stats["expansions"], search.stats["scanned_samples"], search._core.mutex_seconds, wall
+    )
 
 
 def median(runs: list[Measured]) -> Measured:
@@ -78,10 +81,13 @@ def main(arguments: list[str] | None = None) -> None:
         for primal in (True, False):
             one = median([measure(dataset, options.depth, 1, primal=primal) for _ in range(options.repeat)])
             row = [dataset, "with" if primal else "without", duration(one.seconds)]
+            faster = ""
             for threads in THREADS:
-                runs = [measure(dataset, options.depth, threads, primal=primal) for _ in range(options.repeat)]
-                row.append(median(runs).by(one))
-            row.append(f"{100 * one.mutex / one.seconds:.1f} %")
+                run = median([measure(dataset, options.depth, threads, primal=primal) for _ in range(options.repeat)])
+                row.append(run.by(one))
+                if threads == 2:
+                    faster = f"{one.wall / run.wall:.2f}"
+            row += [faster, f"{100 * one.mutex / one.seconds:.1f} %"]
             rows.append(row)
             print(" | ".join(row), flush=True)
     text = "\n\n".join(
@@ -89,10 +95,19 @@ def main(arguments: list[str] | None = None) -> None:
             "## Threads",
             f"Depth {options.depth}, {cpu_model()} ({available_kernels()[-1]} kernels), {now()[:10]}; made by"
             " `python -m benchmarks.threads`: CPU time, expansions and scanned samples on several threads, as multiples"
-            f" of those on one thread, with and without primal heuristics (median of {options.repeat} searches), and"
-            " the share of the time for which one thread holds the mutex of the search.",
+            f" of those on one thread, with and without primal heuristics (median of {options.repeat} searches), how"
+            " many times as fast two threads are, and the share of the time for which one thread holds the mutex of"
+            " the search.",
             markdown_table(
-                ["data set", "primal heuristics", "one thread", *(f"{n} threads" for n in THREADS), "mutex"], rows
+                [
+                    "data set",
+                    "primal heuristics",
+                    "one thread",
+                    *(f"{n} threads" for n in THREADS),
+                    "two threads faster",
+                    "mutex",
+                ],
+                rows,
             ),
         )
     )

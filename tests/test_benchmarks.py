@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import kernels, runner, weights
+from benchmarks import inner_strategies, kernels, runner, threads, weights
 from benchmarks.report import comparison
 from benchmarks.results import Results
 from benchmarks.runner import Journal, read_records, run_group, run_process
@@ -61,7 +61,7 @@ def write(path: Path, *records: dict[str, Any]) -> Path:
     return path
 
 
-@pytest.mark.parametrize("main", [command.main, kernels.main, weights.main])
+@pytest.mark.parametrize("main", [command.main, kernels.main, weights.main, threads.main, inner_strategies.main])
 def test_help(main: Any, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["--help"])
@@ -69,7 +69,7 @@ def test_help(main: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert "--output" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", ["report", "sections", "virtual_cluster", "work"])
+@pytest.mark.parametrize("name", ["inner_strategies", "report", "sections", "threads", "virtual_cluster", "work"])
 def test_docstrings(name: str) -> None:
     assert doctest.testmod(importlib.import_module(f"benchmarks.{name}")).failed == 0
 
@@ -243,3 +243,20 @@ def test_kernels_are_measured(tmp_path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     for problem in ("two classes", "seven classes", "regression"):
         assert f"| {problem}, 60 samples |" in text
+
+
+def test_threads_are_measured(tmp_path: Path) -> None:
+    path = tmp_path / "benchmarks.md"
+    threads.main(["--datasets", "synthetic-classification-60", "--depth", "3", "--repeat", "1", "--output", str(path)])
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("| synthetic")]
+    assert [line.split(" | ")[1] for line in lines] == ["with", "without"]
+    assert all(len(line.split(" | ")) == 8 for line in lines)
+
+
+def test_strategies_inside_depth_two_are_measured(tmp_path: Path) -> None:
+    path = tmp_path / "benchmarks.md"
+    data = ["--datasets", "synthetic-classification-60", "--repeat", "1", "--output", str(path)]
+    inner_strategies.main([*data, "--strategies", "bfs-lb"])
+    text = path.read_text(encoding="utf-8")
+    assert "| dfs-blossom | 1.00 | 1.00 (synthetic-classification-60) |" in text
+    assert "\n| bfs-lb | " in text

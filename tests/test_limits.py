@@ -148,7 +148,7 @@ def test_a_limit_that_ends_a_search_without_proof_warns_once_with_the_gap() -> N
             model = make(max_depth=4, max_expansions=3).fit(X, y)
         assert len(seen) == 1
         assert seen[0].filename == __file__
-        proven = "nothing proven yet" if model.gap_ >= 1 else f"within {model.gap_:.2%} of the optimum"
+        proven = "nothing proven yet" if model.gap_ >= 1 else f"no tree is better by more than {model.gap_:.2%}"
         stopped = "the search was stopped by its expansion-limit before its tree was proven optimal"
         assert str(seen[0].message) == f"{stopped}: {proven}."
 

@@ -13,14 +13,17 @@ import pytest
 for library in ("pyarrow", "scipy", "scikit_posthocs", "matplotlib", "jinja2", "psutil", "pandas", "typer"):
     pytest.importorskip(library)
 
+import pandas as pd
+from hypothesis import given
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from codt.command_line.app import app
 from codt.study.cells import cells
 from codt.study.claims import CLAIMS
-from codt.study.confidence import CONFIRMED, NOT_CONFIRMED, UNDECIDED, draws, weigh
+from codt.study.confidence import CONFIRMED, CONTRADICTED, UNDECIDED, draws, weigh
 from codt.study.description import find
-from codt.study.judging import means, no_difference, times_slower
+from codt.study.judging import beats_peers, means, no_difference, significantly_better, times_slower
 from codt.study.metrics import Study, evaluate
 from codt.study.runner import open_store
 from codt.study.speed import compare_speed, read_times
@@ -50,7 +53,7 @@ def test_what_stands_out_is_confirmed_and_noise_is_undecided() -> None:
     clear = FIRST.judge([study_of(runs(noise=0.05))])[0]
     assert (clear.outcome, clear.confidence) == (CONFIRMED, 1.0)
     against = FIRST.judge([study_of(runs(noise=0.05, lead=0.7))])[0]
-    assert (against.outcome, against.confidence) == (NOT_CONFIRMED, 1.0)
+    assert (against.outcome, against.confidence) == (CONTRADICTED, 1.0)
     outcomes = [FIRST.judge([study_of(runs(noise=1.0, lead=1.0, seed=seed))])[0] for seed in range(6)]
     assert sum(verdict.outcome == UNDECIDED for verdict in outcomes) >= 3
     assert all((verdict.outcome == UNDECIDED) == (verdict.confidence < 0.95) for verdict in outcomes)
@@ -66,35 +69,99 @@ def test_the_effect_is_told_with_its_range() -> None:
 
 
 def test_a_few_sets_decide_nothing() -> None:
-    assert FIRST.judge([study_of(runs(noise=0.0, n_sets=3))])[0].outcome == UNDECIDED
-    assert FIRST.judge([study_of(runs(noise=0.0, n_sets=4))])[0].outcome == CONFIRMED
+    assert FIRST.judge([study_of(runs(noise=0.0, n_sets=5))])[0].outcome == UNDECIDED
+    verdict = FIRST.judge([study_of(runs(noise=0.0, n_sets=6))])[0]
+    assert (verdict.outcome, verdict.n_sets) == (CONFIRMED, 6)
+    # Sets that the finding does not rest on do not count.
+    records = runs(noise=0.0)
+    for record in records:
+        if record["dataset"] != "bank":
+            record["status"] = "time-limit"
+    alone = weigh(times_slower("lds-mid", (), lambda ratio: True), renamed(study_of(records)))
+    assert (alone.outcome, alone.n_sets) == (UNDECIDED, 1)
 
 
-def test_draws_are_of_whole_data_sets_and_always_the_same() -> None:
+def renamed(study: Study) -> Study:
+    """The same results, in which bfs-small-lb is called codt."""
+    return replace(study, rows=study.rows.assign(label=study.rows["label"].replace("bfs-small-lb", "codt")))
+
+
+def test_draws_are_with_replacement_and_always_the_same() -> None:
+    one, again = draws(8, 500), draws(8, 500)
+    assert (one == again).all()
+    assert (one.sum(axis=1) == 8).all()
+    assert one.mean() == pytest.approx(1.0)
+    assert (one == 0).mean() == pytest.approx((7 / 8) ** 8, abs=0.02)
+
+
+@given(st.lists(st.integers(0, 3), min_size=8, max_size=8).filter(any))
+def test_a_draw_counts_a_set_as_often_as_it_is_drawn(times: list[int]) -> None:
     study = study_of(runs(noise=1.0))
-    one, again = (list(draws(study, 20)) for _ in range(2))
-    assert len(one) == 20
-    for drawn, same in zip(one, again, strict=True):
-        assert drawn.rows["runtime"].tolist() == same.rows["runtime"].tolist()
-        assert drawn.labels == study.labels
-        assert len(drawn.rows) == len(study.rows)
-        assert drawn.rows["dataset"].nunique() == study.rows["dataset"].nunique()
-        for _, part in drawn.rows.groupby("dataset"):
-            assert len(part) == len(study.labels) * 2  # two depths
-            source = study.rows[study.rows["runtime"].isin(part["runtime"])]
-            assert source["dataset"].nunique() == 1
-    assert len({tuple(drawn.rows["runtime"]) for drawn in one}) > 10
+    evidence = means("runtime", (3, 4), lambda m: True, pair=("bfs-small-lb", "lds-mid"))(study)
+    rows = study.rows.set_index("dataset")
+    repeated = pd.concat([rows.loc[[name]] for name, n in zip(evidence.sets, times, strict=True) for _ in range(n)])
+    logs = np.log(repeated["runtime"]).groupby(repeated["label"]).mean()
+    expected = math.exp(logs["lds-mid"] - logs["bfs-small-lb"])
+    assert evidence.judge(np.array(times, dtype=float)).effect == pytest.approx(expected)
 
 
 def test_a_test_has_its_own_certainty() -> None:
-    verdict = weigh(no_difference("runtime", 3), study_of(runs(noise=1.0, lead=1.0)))
-    assert verdict.outcome in (CONFIRMED, NOT_CONFIRMED)
-    assert math.isnan(verdict.confidence)
-    assert weigh(no_difference("runtime", 3), study_of(runs(noise=0.01, lead=9.0))).outcome == NOT_CONFIRMED
+    different = weigh(no_difference("runtime", 3), study_of(runs(noise=0.01, lead=9.0)))
+    assert different.outcome == CONTRADICTED
+    assert math.isnan(different.confidence)
+    # No difference found is not yet equality: the means have to be close, too.
+    assert weigh(no_difference("runtime", 3), study_of(runs(noise=1.0, lead=1.0))).outcome == UNDECIDED
+    assert weigh(no_difference("runtime", 3), study_of(runs(noise=0.02, lead=1.0))).outcome == CONFIRMED
+    others = ["dfs-blossom", "lds-mid", "and-or", "bfs-large-lb"]
+    for lead, outcome in ((3.0, CONFIRMED), (0.3, CONTRADICTED)):
+        study = study_of(runs(noise=0.01, lead=lead, n_sets=8))
+        better = significantly_better("runtime", (3, 4), ["bfs-small-lb"], others[:1])
+        assert weigh(better, study).outcome in (outcome, UNDECIDED)
+        ranked = runs_in_order(others, reverse=lead < 1)
+        assert weigh(significantly_better("runtime", (3, 4), others[:1], others[-1:]), ranked).outcome == outcome
+    assert weigh(significantly_better("runtime", (3, 4), others[1:2], others[2:3]), ranked).outcome == UNDECIDED
     with pytest.raises(KeyError):
         weigh(means("runtime", (9,), lambda m: True), study_of(runs(noise=1.0)))
     with pytest.raises(KeyError):
-        weigh(times_slower("gosdt", lambda ratio: True), study_of(runs(noise=1.0)))
+        weigh(times_slower("gosdt", (), lambda ratio: True), study_of(runs(noise=1.0)))
+
+
+def runs_in_order(labels: list[str], *, reverse: bool) -> Study:
+    """Run times in which every label is a little slower than the one before, on every data set."""
+    ranks = {label: place for place, label in enumerate(reversed(labels) if reverse else labels)}
+    records = runs(noise=0.0)
+    for record in records:
+        record["seconds"] = record["cpu_seconds"] = 0.1 * 1.01 ** ranks.get(record["strategy"], 9)
+    return study_of(records)
+
+
+def test_peers_without_a_trace_are_given_the_benefit_of_the_doubt() -> None:
+    description = replace(
+        find("baselines-classification", form="quick"), methods=("codt", "pycontree"), time_limit=10.0
+    )
+
+    def verdict(ours: float, theirs: float) -> str:
+        records = []
+        for cell in cells(description):
+            outcome: dict[str, Any] = {"status": "time-limit", "greedy_loss": 9.0, "seconds": 10.0, "cpu_seconds": 10.0}
+            if cell.method == "codt":
+                outcome |= {"loss": 1.0, "trace": [[ours, 1, 0.0, 1.0]]}
+            else:
+                outcome["loss"] = theirs
+            records.append({"key": cell.key, **vars(cell), **outcome})
+        study = evaluate(description, records_to_table(records).to_pandas())
+        return weigh(beats_peers(["pycontree"], (3, 5)), study).outcome
+
+    assert verdict(1.0, 5.0) == CONFIRMED  # 0.1, and 0.5 even if their tree had been there at once
+    assert verdict(8.0, 5.0) == UNDECIDED  # 0.8, where the peer has something between 0.5 and 1
+    assert verdict(9.9, 1.0) == UNDECIDED
+
+
+def test_the_longest_form_is_judged(tmp_path: Path) -> None:
+    quick = study_of(runs(noise=0.05))
+    standard = replace(quick, description=find("strategies-runtime", form="standard"))
+    for studies in ([quick, standard], [standard, quick]):
+        assert FIRST.judge(studies)[1] is standard
 
 
 def test_the_speed_beside_published_times(tmp_path: Path) -> None:
@@ -116,6 +183,9 @@ def test_the_speed_beside_published_times(tmp_path: Path) -> None:
     assert told.exit_code == 0, told.output
     assert "bfs-small-lb\tbank\t3\t20\t0.2\t100" in told.output
     assert "bfs-small-lb\t2 problems" in told.output
+    papers = CliRunner().invoke(app, arguments[:3])
+    assert papers.exit_code == 0, papers.output
+    assert "bfs-small-lb\tpage\t3\t5\t" in papers.output
     wrong = CliRunner().invoke(app, arguments)
     assert wrong.exit_code == 2
     assert "no column 'seconds'" in wrong.output.replace("\n", " ")

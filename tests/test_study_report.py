@@ -27,7 +27,7 @@ from scipy.stats import friedmanchisquare
 from codt.study import confidence
 from codt.study.cells import cells
 from codt.study.claims import CLAIMS
-from codt.study.confidence import CONFIRMED, NO_DATA, NOT_CONFIRMED
+from codt.study.confidence import CONFIRMED, CONTRADICTED, NO_DATA
 from codt.study.description import Description, find
 from codt.study.metrics import (
     best_known,
@@ -147,7 +147,7 @@ def test_metrics_of_known_results(tmp_path: Path) -> None:
     assert math.isnan(last["bfs-large-lb"])
     by_processor = load(tmp_path / "strategies-runtime-quick", clock="processor").rows
     assert by_processor["runtime"].min() == pytest.approx(0.25)
-    # Unfinished: by the wall clock the limit, by the processor's what it has spent.
+    # Unfinished at the time limit: by the wall clock the limit, by the processor's what it has spent.
     assert geometric_means(study.rows)["bfs-large-lb"] == pytest.approx(limit)
     spent = geometric_means(by_processor[by_processor["dataset"] == "bank"])
     assert spent["bfs-large-lb"] == pytest.approx(PAPERS["bfs-large-lb"] / 2)
@@ -172,6 +172,31 @@ def test_a_killed_run_counts_as_the_greedy_tree(tmp_path: Path) -> None:
     limit = description.time_limit
     assert list(rows["oi"]) == [1.0] + [pytest.approx(1.0 / limit)] * 4
     assert list(rows["best"]) == [math.inf] + [1.0] * 4
+
+
+def test_what_an_unfinished_run_counts() -> None:
+    description = replace(find("strategies-runtime", form="quick"), datasets=("bank",), depths=(3,))
+    endings = (("time-limit", 6.5), ("time-limit", 4.5), ("memory-limit", 1.0), ("crash", 0.5), ("optimal", 2.0))
+    records = [
+        {"key": cell.key, **vars(cell), **MACHINE, "status": status, "seconds": spent, "cpu_seconds": spent}
+        for cell, (status, spent) in zip(cells(description), endings, strict=True)
+    ]
+    rows = evaluate(description, records_to_table(records).to_pandas(), clock="processor").rows
+    assert description.time_limit == 5.0
+    # What ended for another reason than the time would not have finished within the limit, and nothing counts more.
+    assert list(rows["at_least"])[:4] == [5.0, 4.5, 5.0, 5.0]
+
+
+def test_a_tree_without_a_trace_counts_at_best_from_the_beginning() -> None:
+    description = Description(
+        "mine", "t", ("bank",), (2,), methods=("codt", "pycontree"), repetitions=1, time_limit=10.0
+    )
+    results = {"status": "time-limit", "loss": 5.0, "greedy_loss": 10.0, "seconds": 10.0, "cpu_seconds": 10.0}
+    ours, peers = ({"key": cell.key, **vars(cell), **MACHINE, **results} for cell in cells(description))
+    ours |= {"loss": 0.0, "trace": [[5.0, 1, 0.0, 0.0]]}
+    rows = evaluate(description, records_to_table([ours, peers]).to_pandas()).rows
+    assert list(rows["oi"]) == [0.5, 1.0]
+    assert list(rows["oi_least"]) == [0.5, 0.5]
 
 
 def test_labels_tell_apart_whatever_a_study_varies() -> None:
@@ -263,7 +288,7 @@ def test_ranks_and_tests_are_those_of_the_packages() -> None:
 
 def test_statements_follow_the_numbers(tmp_path: Path) -> None:
     opposite = dict(zip(PAPERS, reversed(PAPERS.values()), strict=True))
-    for folder, times, outcome in (("as", PAPERS, CONFIRMED), ("not", opposite, NOT_CONFIRMED)):
+    for folder, times, outcome in (("as", PAPERS, CONFIRMED), ("not", opposite, CONTRADICTED)):
         fill(tmp_path / folder, "strategies-runtime", times)
         studies = [load(tmp_path / folder / "strategies-runtime-quick")]
         verdicts = {claim.statement: claim.judge(studies)[0].outcome for claim in CLAIMS}
@@ -275,8 +300,8 @@ def test_statements_follow_the_numbers(tmp_path: Path) -> None:
     assert (verdict.outcome, verdict.evidence) == (NO_DATA, "the run has no completed run at these depths")
     for depth_two, outcomes in (
         (0.7, (CONFIRMED, CONFIRMED)),
-        (0.1, (CONFIRMED, NOT_CONFIRMED)),
-        (2.0, (NOT_CONFIRMED,) * 2),
+        (0.1, (CONFIRMED, CONTRADICTED)),
+        (2.0, (CONTRADICTED,) * 2),
     ):
         fill(tmp_path / str(depth_two), "terminal-cases", TERMINALS | {"depth-two": depth_two})
         studies = [load(tmp_path / str(depth_two) / "terminal-cases-quick")]
@@ -333,7 +358,7 @@ def test_a_report_of_the_papers_studies_starts_with_all_statements(page: Path) -
     assert headings(page) == found
     text = page.read_text(encoding="utf-8")
     told = re.search(
-        r'<span id="counts">(\d+) confirmed, (\d+) not confirmed, (\d+) undecided, (\d+) without data<', text
+        r'<span id="counts">(\d+) confirmed, (\d+) contradicted, (\d+) undecided, (\d+) without data<', text
     )
     assert told is not None
     assert sum(map(int, told.groups())) == len(CLAIMS)

@@ -1,4 +1,4 @@
-"""Provably optimal decision trees on numeric features.
+"""Provably optimal decision trees.
 
 The estimators follow scikit-learn; :class:`Search` is the search itself, to be run and watched step by step;
 :class:`Strategy` and :class:`Heuristic` compose new search strategies from the paper's parts.

@@ -76,9 +76,9 @@ def distance_in_words(gap: float) -> str:
     Examples
     --------
     >>> distance_in_words(0.0123), distance_in_words(1.0)
-    ('within 1.23% of the optimum', 'nothing proven yet')
+    ('no tree is better by more than 1.23%', 'nothing proven yet')
     """
-    return gap_in_words(gap) if gap >= 1 else f"within {gap_in_words(gap)} of the optimum"
+    return gap_in_words(gap) if gap >= 1 else f"no tree is better by more than {gap_in_words(gap)}"
 
 
 # Ctrl-C, a callback and a gap that is small enough end a search because the user wants it.

@@ -22,5 +22,10 @@ def binary_features(X: Floats) -> NDArray[np.bool_]:
            [0, 1],
            [0, 0]])
     """
-    columns = [at_most(X[:, [feature]], np.unique(X[:, feature])[:-1]) for feature in range(X.shape[1])]
-    return np.hstack(columns)
+    values = [np.unique(column)[:-1] for column in X.T]
+    ends = np.cumsum([0, *map(len, values)])
+    # Feature by feature: it may be gigabytes, which are not to be held twice.
+    table = np.empty((len(X), ends[-1]), dtype=bool)
+    for feature, thresholds in enumerate(values):
+        table[:, ends[feature] : ends[feature + 1]] = at_most(X[:, [feature]], thresholds)
+    return table

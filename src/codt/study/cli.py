@@ -1,4 +1,4 @@
-"""The commands ``codt study run``, ``report``, ``list`` and ``data``; need the extra ``study``.
+"""The commands ``codt study run``, ``report``, ``speed``, ``list`` and ``data``; need the extra ``study``.
 
 Their libraries are imported when they are run, because that takes a while and other commands do not need them.
 """
@@ -123,19 +123,25 @@ def report(
 @app.command()
 def speed(
     folder: Annotated[Path, typer.Argument(help="The folder of one study, as `codt study run` wrote it.")],
-    times: Annotated[Path, typer.Option(help="Published run times: a CSV file with dataset, depth and seconds.")],
+    times: Annotated[
+        Path | None,
+        typer.Option(help="Published run times: a CSV file with dataset, depth and seconds; the paper's by default."),
+    ] = None,
     column: Annotated[str, typer.Option(help="The column with the seconds.")] = "seconds",
 ) -> None:
     """Print how many times faster the engine is than published run times say of another, where both finished."""
     from codt.study.metrics import load
-    from codt.study.speed import compare_speed, read_times
+    from codt.study.speed import PAPER_RUN_TIMES, compare_speed, read_times
 
     try:
-        found = compare_speed(load(folder, clock="processor"), read_times(times, column))
+        published = PAPER_RUN_TIMES if times is None else read_times(times, column)
+        found = compare_speed(load(folder, clock="processor"), published)
     except (ValueError, OSError) as error:
         raise typer.BadParameter(str(error)) from error
     if not found:
-        raise typer.BadParameter(f"{times} and {folder} have fewer than two finished problems in common.")
+        raise typer.BadParameter(
+            f"{times or 'the paper'} and {folder} have fewer than two finished problems in common."
+        )
     rows = []
     for entry in found:
         for (dataset, depth), (theirs, ours) in entry.problems.items():

@@ -175,7 +175,7 @@ def growth(study: Study, metric: str = "expansions") -> Figure:
 
 def mean_growth(study: Study, metric: str = "expansions") -> dict[str, pd.Series]:
     """Return the mean of a metric by the number of samples, for each data set."""
-    finished = study.rows[study.rows["status"] == "optimal"]
+    finished = study.rows[np.isfinite(study.rows[metric])]
     return {
         str(dataset): group.groupby("samples")[metric].mean()
         for dataset, group in finished.groupby("dataset", sort=True)

@@ -1,55 +1,110 @@
 """How statements of the paper are judged by the numbers of a run.
 
-Each function here takes a study and returns a finding, or makes such a function: whether the statement holds in the
-numbers, and by how much. If a run has nothing to judge by, KeyError is raised; its argument says what is missing. How
-certain a finding is, :mod:`codt.study.confidence` says.
+Each function here takes a study and returns evidence, or makes such a function: numbers for each data set, and what
+they say about the statement, by all data sets or by some of them. If a run has nothing to judge by, KeyError is raised;
+its argument says what is missing. How certain a finding is, :mod:`codt.study.confidence` says.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from scipy.stats import linregress
 
+from codt.input_checks.arrays import Floats
 from codt.study.figures import mean_growth, rankable
-from codt.study.metrics import INTEGRALS, NAMES, UNITS, Study, geometric_means, geometric_ratio, shared_problems
-from codt.study.statistics import rank
+from codt.study.metrics import (
+    INTEGRALS,
+    LEAST,
+    NAMES,
+    PROBLEM,
+    UNITS,
+    Study,
+    by_problem,
+    geometric_ratio,
+    penalised,
+    shared_problems,
+)
+from codt.study.statistics import Ranking, rank
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Whether a statement holds in the numbers of a run.
+    """What numbers say about a statement: whether it holds, whether its opposite does, and how large the effect is."""
+
+    holds: bool
+    contradicted: bool
+    effect: float = math.nan
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a statement is judged by.
 
     Attributes
     ----------
-    holds : bool
-        Whether it does.
-    evidence : str
+    told : str
         The numbers.
-    effect : float
-        How large the difference is that it is about; NaN if it is about none.
+    sets : sequence of str
+        The data sets that they are of.
+    judge : callable
+        Takes how often each data set counts and returns the finding.
     meaning : str
-        What the effect is, in words.
-    tested : bool
-        Whether it is the outcome of a test, which has its own certainty.
+        What the effect is, in words; empty if there is none.
+    significant : bool or None
+        The outcome of a test, which has its own certainty: the statement holds, or its opposite does; None if there is
+        none.
     """
 
-    holds: bool
-    evidence: str
-    effect: float = math.nan
+    told: str
+    sets: Sequence[str]
+    judge: Callable[[Floats], Finding]
     meaning: str = ""
-    tested: bool = False
+    significant: bool | None = None
 
 
-Test = Callable[[Study], Finding]
+Test = Callable[[Study], Evidence]
 
 
-def _finding(holds: object, evidence: str, remark: str = "", effect: float = math.nan, meaning: str = "") -> Finding:
-    return Finding(bool(holds), f"{evidence}; {remark}" if remark else evidence, effect, meaning)
+@dataclass(frozen=True)
+class _Sums:
+    """Numbers of problems, one column for each label, to be averaged over draws of data sets."""
+
+    sums: pd.DataFrame
+    counts: Floats
+    geometric: bool
+
+    @classmethod
+    def of(cls, table: pd.DataFrame, *, geometric: bool) -> _Sums:
+        """Take a table with one row for each problem; of a geometric mean, the logarithms."""
+        groups = table.groupby(level="dataset")
+        return cls(groups.sum(), np.asarray(groups.size(), dtype=float), geometric)
+
+    @property
+    def sets(self) -> list[str]:
+        return list(map(str, self.sums.index))
+
+    def means(self, weights: Floats) -> pd.Series:
+        """Return the means, in ascending order."""
+        means = (weights @ self.sums.to_numpy()) / (weights @ self.counts)
+        return pd.Series(np.exp(means) if self.geometric else means, index=self.sums.columns).sort_values()
+
+    def mean(self, weights: Floats) -> float:
+        """Return the mean of the only column."""
+        return float(self.means(weights).iloc[0])
+
+
+def _either(holds: object, effect: float = math.nan) -> Finding:
+    """Return the finding about a statement that either holds or does not."""
+    return Finding(bool(holds), not holds, effect)
+
+
+def _with_remark(told: str, remark: str) -> str:
+    return f"{told}; {remark}" if remark else told
 
 
 def means(
@@ -60,11 +115,12 @@ def means(
     among: Sequence[str] = (),
     *,
     champion: str = "",
+    pair: tuple[str, str] | None = None,
 ) -> Test:
     """Judge by the means of all labels, in ascending order.
 
-    The mean is arithmetic for the objective integral and geometric otherwise; unfinished runs count with the time they
-    spent.
+    The mean is arithmetic for integrals and geometric otherwise; unfinished runs count with the time they spent, and
+    every problem counts once, however often it was repeated.
 
     Parameters
     ----------
@@ -79,68 +135,130 @@ def means(
     among : sequence of str
         Only these labels; empty for all.
     champion : str
-        The label that should come first: the evidence says whether it differs significantly from the next best.
+        The label that should come first; the evidence says whether it differs significantly from the next best, and the
+        effect is how many times larger the mean of that one is.
+    pair : tuple of str
+        The two labels whose means the effect compares: the second by the first.
     """
 
-    def test(study: Study) -> Finding:
+    def test(study: Study) -> Evidence:
         rows = study.rows_with(metric)
         rows = rows[rows["depth"].isin(depths)] if depths else rows
-        rows = shared_problems(rows[rows["label"].isin(among)] if among else rows)
-        if rows.empty:
-            raise KeyError(f"depth {' or '.join(map(str, depths))}")
-        values = _mean_values(rows, metric)
+        rows = rows[rows["label"].isin(among)] if among else rows
+        sums = _sums(rows, metric, depths)
+        values = sums.means(np.ones(len(sums.sets)))
         unit = f" in {UNITS[metric]}" if UNITS[metric] else ""
         told = f"mean {NAMES[metric]}{unit}{_at(depths)}: {_listed(values)}"
+        compared = pair
         if metric == "runtime":
-            told += f"; {int(np.isfinite(rows['runtime']).sum())} of {len(rows)} runs completed"
-        if champion and not study.drawn:
-            told += _significance(study, metric, depths, champion, values)
-        effect, meaning = _lead(values, champion)
-        return _finding(holds(values), told, remark, effect, meaning)
+            completed = np.isfinite(rows["runtime"])
+            told += f"; {int(completed.sum())} of {len(rows)} runs completed"
+        if champion:
+            if champion not in values:
+                raise KeyError(champion)
+            compared = champion, next(str(label) for label in values.index if label != champion)
+            told += _significance(study, metric, depths, *compared)
+
+        def judge(weights: Floats) -> Finding:
+            means = sums.means(weights)
+            return _either(holds(means), _ratio(means, compared))
+
+        meaning = f"{compared[1]} to {compared[0]}" if compared else ""
+        return Evidence(_with_remark(told, remark), sums.sets, judge, meaning)
 
     return test
 
 
-def _lead(values: pd.Series, champion: str) -> tuple[float, str]:
-    """Return how many times lower one mean is than the best of the others: the champion's, or the best of all."""
-    first = champion or str(values.index[0])
-    other = next((label for label in values.index if label != first), first)
-    if first not in values:
-        raise KeyError(first)
-    return float(values[other] / values[first]) if values[first] else math.nan, f"{other} to {first}"
+def _ratio(means: pd.Series, pair: tuple[str, str] | None) -> float:
+    if pair is None or not means[pair[0]]:
+        return math.nan
+    return float(means[pair[1]] / means[pair[0]])
 
 
-def _mean_values(rows: pd.DataFrame, metric: str) -> pd.Series:
+def _sums(rows: pd.DataFrame, metric: str, depths: Sequence[int]) -> _Sums:
+    """Return the numbers of problems that every label has run."""
+    rows = shared_problems(rows)
+    if rows.empty:
+        raise KeyError(f"depth {' or '.join(map(str, depths))}" if depths else "problem that all have run")
     if metric in INTEGRALS:
-        integrals: pd.Series = rows.groupby("label")[metric].mean().dropna().sort_values()
-        if integrals.empty:
-            raise KeyError("problem in which the greedy tree can be improved")
-        return integrals
-    if metric == "runtime" and not np.isfinite(rows["runtime"]).any():
-        raise KeyError("completed run at these depths")
-    return geometric_means(rows[rows[metric] > 0], metric)
+        values = rows[metric]
+    else:
+        if metric == "runtime" and not np.isfinite(rows["runtime"]).any():
+            raise KeyError("completed run at these depths")
+        values = np.log(penalised(rows, metric).clip(lower=LEAST[metric]))
+    table = values.groupby([*(rows[name] for name in PROBLEM), rows["label"]]).mean().unstack("label").dropna()
+    if table.empty:
+        raise KeyError("problem in which the greedy tree can be improved")
+    return _Sums.of(table, geometric=metric not in INTEGRALS)
 
 
-def _significance(study: Study, metric: str, depths: Sequence[int], champion: str, values: pd.Series) -> str:
-    other = next(label for label in values.index if label != champion)
+def _ranked(study: Study, metric: str, depths: Sequence[int]) -> Ranking | None:
+    """Rank the labels with a data set as the unit, since the depths of one are not independent."""
     table = rankable(study, metric)
-    ranking = rank(table[table.index.get_level_values("depth").isin(depths)])
-    if ranking is None:
+    table = table[table.index.get_level_values("depth").isin(depths)]
+    return rank(table.dropna().rank(axis=1).groupby(level="dataset").mean())
+
+
+def _significance(study: Study, metric: str, depths: Sequence[int], champion: str, other: str) -> str:
+    ranking = _ranked(study, metric, depths or study.description.depths)
+    if ranking is None or not {champion, other} <= set(ranking.ranks.index):
         return ""
     differ = "" if ranking.better(champion, other) else "not "
-    return f"; {champion} against {other}: {differ}significant (Nemenyi, 95 %)"
+    return f"; {champion} against {other}: {differ}significant (Nemenyi, 95 %, {ranking.n_problems} data sets)"
+
+
+def significantly_better(metric: str, depths: Sequence[int], better: Sequence[str], worse: Sequence[str]) -> Test:
+    """Judge by Nemenyi's test whether all of some labels rank ahead of all of some others."""
+
+    def test(study: Study) -> Evidence:
+        ranking = _ranked(study, metric, depths)
+        if ranking is None:
+            raise KeyError(f"runs{_at(depths)} that could be ranked")
+        for label in (*better, *worse):
+            if label not in ranking.ranks:
+                raise KeyError(label)
+        pairs = [(first, second) for first in better for second in worse]
+        shown = [f"{first} before {second}" for first, second in pairs if ranking.better(first, second)]
+        opposite = [f"{second} before {first}" for first, second in pairs if ranking.better(second, first)]
+        told = (
+            f"average ranks by {NAMES[metric]}{_at(depths)}: {_listed(ranking.ranks)} ({ranking.n_problems} data sets,"
+            f" Friedman p = {ranking.friedman_p:.2g}); significant: {', '.join([*shown, *opposite]) or 'none of these'}"
+        )
+        outcome = True if len(shown) == len(pairs) else False if opposite else None
+        undecided = Finding(holds=False, contradicted=False)
+        sets = [str(number) for number in range(ranking.n_problems)]
+        return Evidence(told, sets, lambda weights: undecided, significant=outcome)
+
+    return test
+
+
+#: Means that differ by no more than this factor are called equal where no test finds a difference.
+EQUAL = 1.25
 
 
 def no_difference(metric: str, depth: int) -> Test:
-    """Judge whether a Friedman test finds no difference between the labels at a depth."""
+    """Judge whether a Friedman test finds no difference between the labels at a depth, and the means are close."""
 
-    def test(study: Study) -> Finding:
-        table = rankable(study, metric)
-        ranking = rank(table[table.index.get_level_values("depth") == depth])
+    def test(study: Study) -> Evidence:
+        ranking = _ranked(study, metric, [depth])
         if ranking is None:
             raise KeyError(f"runs at d = {depth} that could be ranked")
-        evidence = f"Friedman test{_at([depth])}: p = {ranking.friedman_p:.2g} ({ranking.n_problems} problems)"
-        return Finding(not ranking.significant, evidence, tested=True)
+        rows = study.rows_with(metric)
+        sums = _sums(rows[rows["depth"] == depth], metric, [depth])
+        values = sums.means(np.ones(len(sums.sets)))
+        told = (
+            f"Friedman test{_at([depth])}: p = {ranking.friedman_p:.2g} ({ranking.n_problems} data sets); mean"
+            f" {NAMES[metric]}: {_listed(values)}; taken as no difference: none found, and means within"
+            f" a factor of {EQUAL}"
+        )
+
+        def judge(weights: Floats) -> Finding:
+            means = sums.means(weights)
+            ratio = float(means.iloc[-1] / means.iloc[0])
+            return Finding(holds=ratio <= EQUAL, contradicted=False, effect=ratio)
+
+        refuted = False if ranking.significant else None
+        return Evidence(told, sums.sets, judge, "largest mean to smallest", refuted)
 
     return test
 
@@ -150,87 +268,216 @@ def reduction(
 ) -> Test:
     """Judge by the share by which depth two reduces a metric, where it and another terminal case finished."""
 
-    def test(study: Study) -> Finding:
+    def test(study: Study) -> Evidence:
         rows = study.rows_with(metric)
         rows = rows[rows["depth"].isin(depths) & np.isfinite(rows["runtime"])]
-        ratio, n = geometric_ratio(rows, "depth-two", other, metric)
-        if n == 0:
+        sums = _log_ratios(rows.assign(value=rows[metric].clip(lower=LEAST[metric])), "value", "depth-two", other)
+        if sums is None:
             raise KeyError(f"problem{_at(depths)} that both depth-two and {other} finished")
-        evidence = f"reduction of {NAMES[metric]} against {other}{_at(depths)}: {1 - ratio:.1%} ({n} problems)"
-        return _finding(holds(1 - ratio), evidence, remark, ratio, f"depth-two to {other}")
+        ratio = sums.mean(np.ones(len(sums.sets)))
+        n = int(sums.counts.sum())
+        told = f"reduction of {NAMES[metric]} against {other}{_at(depths)}: {1 - ratio:.1%} ({n} problems)"
+
+        def judge(weights: Floats) -> Finding:
+            ratio = sums.mean(weights)
+            return _either(holds(1 - ratio), ratio)
+
+        return Evidence(_with_remark(told, remark), sums.sets, judge, f"depth-two to {other}")
 
     return test
 
 
-def times_slower(other: str, holds: Callable[[float], object], remark: str = "") -> Test:
-    """Judge how many times slower another method is than ours; a lower bound where it did not finish."""
+def _log_ratios(rows: pd.DataFrame, column: str, label: str, reference: str) -> _Sums | None:
+    """Return the ratios of one label to another on every problem that has both; None if there is none."""
+    table = by_problem(rows[rows["label"].isin((label, reference))], column)
+    if not {label, reference} <= set(table.columns):
+        return None
+    ratios = pd.DataFrame({"ratio": np.log(table[label] / table[reference])})
+    ratios = ratios[np.isfinite(ratios["ratio"])]
+    return None if ratios.empty else _Sums.of(ratios, geometric=True)
 
-    def test(study: Study) -> Finding:
+
+def times_slower(other: str, depths: Sequence[int], holds: Callable[[float], object], remark: str = "") -> Test:
+    """Judge how many times slower another method is than ours, on problems that one of the two finished.
+
+    Unfinished runs count with the time they spent, so that the ratio is a lower bound where only ours finished.
+    """
+
+    def test(study: Study) -> Evidence:
         rows = study.rows_with("runtime")
-        values = geometric_means(rows[rows["label"].isin(["codt", other])])
-        ratio = values[other] / values["codt"]
+        rows = rows[rows["label"].isin(["codt", other]) & (rows["depth"].isin(depths) if depths else True)]
+        rows = rows.assign(spent=penalised(rows).clip(lower=LEAST["runtime"]), done=np.isfinite(rows["runtime"]))
+        told_of = rows[rows.groupby(PROBLEM)["done"].transform("any")]
+        sums = _log_ratios(told_of, "spent", other, "codt")
+        if sums is None:
+            raise KeyError(f"problem{_at(depths)} that codt or {other} finished")
+        ratio = sums.mean(np.ones(len(sums.sets)))
         both, n = geometric_ratio(rows, other, "codt")
         finished = "none finished by both" if n == 0 else f"{both:.3g} on the {n} problems that both finished"
-        evidence = f"{other} takes {ratio:.3g} times as long (unfinished runs with the time they spent; {finished})"
-        return _finding(holds(ratio), evidence, remark, float(ratio), f"{other} to codt")
+        told = (
+            f"{other} takes {ratio:.3g} times as long{_at(depths)} on {int(sums.counts.sum())} problems that one of"
+            f" the two finished (unfinished runs with the time they spent; {finished}); the limit is"
+            f" {study.description.time_limit:g} s, the paper's 900 s"
+        )
+
+        def judge(weights: Floats) -> Finding:
+            ratio = sums.mean(weights)
+            return _either(holds(ratio), ratio)
+
+        return Evidence(_with_remark(told, remark), sums.sets, judge, f"{other} to codt")
 
     return test
 
 
-def share_completed(label: str, holds: Callable[[float], object]) -> Test:
-    """Judge by the share of its runs that a method completes."""
+def beats_peers(peers: Sequence[str], depths: Sequence[int], factor: float = 1.0, remark: str = "") -> Test:
+    """Judge whether our objective integral is at most a share of every peer's.
 
-    def test(study: Study) -> Finding:
-        part = study.rows[study.rows["label"] == label]
+    Peers tell nothing about what they find on the way. So the statement holds only if it does with their trees counted
+    as if they had been there from the beginning, and its opposite only if it does with them counted from the end.
+    """
+
+    def test(study: Study) -> Evidence:
+        rows = study.rows_with("oi")
+        rows = rows[rows["label"].isin(["codt", *peers]) & (rows["depth"].isin(depths) if depths else True)]
+        at_best, at_worst = (_sums(rows, metric, depths) for metric in ("oi_least", "oi"))
+        everything = np.ones(len(at_best.sets))
+        best, worst = at_best.means(everything), at_worst.means(everything)
+        for label in ("codt", *peers):
+            if label not in best:
+                raise KeyError(label)
+        told = ", ".join(f"{label} {best[label]:.3g} to {worst[label]:.3g}" for label in peers)
+
+        def judge(weights: Floats) -> Finding:
+            best, worst = at_best.means(weights), at_worst.means(weights)
+            ours = worst["codt"]
+            effect = float(best[list(peers)].min() / ours) if ours else math.nan
+            return Finding(
+                holds=bool(ours <= factor * best[list(peers)].min()),
+                contradicted=bool(ours > factor * worst[list(peers)].min()),
+                effect=effect,
+            )
+
+        told = f"mean objective integral{_at(depths)}: codt {worst['codt']:.3g}; peers, at best to at worst: {told}"
+        return Evidence(_with_remark(told, remark), at_best.sets, judge, "the best peer, at best, to codt")
+
+    return test
+
+
+def share_completed(labels: Sequence[str], depths: Sequence[int], holds: Callable[[float], object]) -> Test:
+    """Judge by the share of runs that are completed; of all labels, if none is named."""
+
+    def test(study: Study) -> Evidence:
+        rows = study.rows[study.rows["depth"].isin(depths)] if depths else study.rows
+        part = rows[rows["label"].isin(labels)] if labels else rows
         if part.empty:
-            raise KeyError(label)
-        completed = np.isfinite(part["runtime"])
-        told = f"{label} completed {int(completed.sum())} of {len(part)} runs"
-        return _finding(holds(completed.mean()), told, effect=float(completed.mean()), meaning="share completed")
+            raise KeyError(" or ".join(labels) or "depth")
+        done = np.isfinite(part["runtime"]).astype(float)
+        sums = _Sums.of(pd.DataFrame({"share": done}).set_index(part["dataset"]), geometric=False)
+        told = f"{', '.join(labels) or 'all'}{_at(depths)}: {int(done.sum())} of {len(part)} runs completed"
+
+        def judge(weights: Floats) -> Finding:
+            share = sums.mean(weights)
+            return _either(holds(share), share)
+
+        return Evidence(told, sums.sets, judge, "share completed")
 
     return test
 
 
-def wins(metric: str, labels: Sequence[str], holds: Callable[[float], object]) -> Test:
-    """Judge by the share of problems in which one of the labels is the best."""
+def wins(metric: str, labels: Sequence[str], holds: Callable[[float], object], remark: str = "") -> Test:
+    """Judge by the share of problems in which one of the labels is the best, alone or with others."""
 
-    def test(study: Study) -> Finding:
+    def test(study: Study) -> Evidence:
         table = rankable(study, metric).dropna()
         if table.empty:
             raise KeyError("problem in which the greedy tree can be improved")
-        counts = table.idxmin(axis=1).value_counts()
-        told = ", ".join(f"{label} {count}" for label, count in counts.items())
-        share = sum(counts.get(label, 0) for label in labels) / len(table)
-        evidence = f"best {NAMES[metric]}, of {len(table)} problems: {told}"
-        return _finding(holds(share), evidence, effect=float(share), meaning="share of the problems")
+        best = table.eq(table.min(axis=1), axis=0)
+        counts = best.sum().sort_values(ascending=False)
+        listed = ", ".join(f"{label} {count}" for label, count in counts.items())
+        won = best[[label for label in labels if label in best]].any(axis=1).astype(float)
+        sums = _Sums.of(won.to_frame("share"), geometric=False)
+        told = f"best {NAMES[metric]}, of {len(table)} problems: {listed}"
+
+        def judge(weights: Floats) -> Finding:
+            share = sums.mean(weights)
+            return _either(holds(share), share)
+
+        return Evidence(_with_remark(told, remark), sums.sets, judge, "share of the problems")
 
     return test
 
 
-def threads_help(study: Study) -> Finding:
-    """Judge whether several threads are faster than one: by the wall clock, since they save no processor time."""
+def rises_with_depth(metric: str, depths: tuple[int, int], labels: Sequence[str]) -> Test:
+    """Judge whether the mean of a metric is higher at the second of two depths, for all of some labels."""
+
+    def test(study: Study) -> Evidence:
+        rows = study.rows_with(metric)
+        rows = rows[rows["label"].isin(labels)]
+        shared = set.intersection(*(set(rows.loc[rows["depth"] == depth, "dataset"]) for depth in depths))
+        rows = rows[rows["dataset"].isin(shared)]
+        low, high = (_sums(rows[rows["depth"] == depth], metric, [depth]) for depth in depths)
+        if low.sets != high.sets:
+            raise KeyError(f"data sets with a {NAMES[metric]} at both depths")
+        everything = np.ones(len(low.sets))
+        listed = "; ".join(
+            f"{label} {low.means(everything)[label]:.3g} and {high.means(everything)[label]:.3g}" for label in labels
+        )
+
+        def judge(weights: Floats) -> Finding:
+            first, second = low.means(weights), high.means(weights)
+            return _either(all(second[label] > first[label] for label in labels))
+
+        return Evidence(f"mean {NAMES[metric]}{_at(depths)}: {listed}", low.sets, judge)
+
+    return test
+
+
+def threads_help(study: Study) -> Evidence:
+    """Judge whether several threads are faster than one, by the wall clock, since they save no processor time.
+
+    Searches on one thread share the machine with another one, so that their processor time counts.
+    """
     finished = study.rows[np.isfinite(study.rows["runtime"])]
-    ratio, n = geometric_ratio(finished, "codt-threads", "codt", "seconds")
-    if n == 0:
+    took = finished["seconds"].where(finished["label"] == "codt-threads", finished["took"])
+    sums = _log_ratios(finished.assign(value=took), "value", "codt-threads", "codt")
+    if sums is None:
         raise KeyError("problem that both codt and codt-threads finished")
+    ratio, n = sums.mean(np.ones(len(sums.sets))), int(sums.counts.sum())
+
+    def judge(weights: Floats) -> Finding:
+        ratio = sums.mean(weights)
+        return _either(ratio < 1, ratio)
+
     told = f"codt-threads takes {ratio:.3g} times as long by the wall clock ({n} problems)"
-    return _finding(ratio < 1, told, effect=ratio, meaning="codt-threads to codt")
+    return Evidence(told, sums.sets, judge, "codt-threads to codt")
 
 
-def grows_logarithmically(study: Study) -> Finding:
+def grows_logarithmically(study: Study) -> Evidence:
     """Judge whether expansions follow the logarithm of the samples better than the samples, for most data sets."""
-    better, told = 0, []
+    better: dict[str, float] = {}
+    told = []
     for dataset, line in mean_growth(study).items():
         if len(line) < 4:
             continue
         samples, counts = line.index.to_numpy(dtype=float), line.to_numpy(dtype=float)
         fits = [linregress(x, counts).rvalue ** 2 for x in (np.log(samples), samples)]
-        better += fits[0] > fits[1]
-        told.append(f"{dataset} {fits[0]:.2f} ({fits[1]:.2f})")
+        power = linregress(np.log(samples), np.log(np.maximum(counts, LEAST["expansions"]))).slope
+        better[dataset] = float(fits[0] > fits[1])
+        told.append(f"{dataset} {fits[0]:.2f} ({fits[1]:.2f}), n^{power:.2f}")
     if not told:
         raise KeyError("data set with four sizes")
-    evidence = f"r2 of a line in log n (in n): {', '.join(told)}"
-    return _finding(better > len(told) / 2, evidence, effect=better / len(told), meaning="share of the data sets")
+    sums = _Sums.of(_of_sets(better), geometric=False)
+
+    def judge(weights: Floats) -> Finding:
+        share = sums.mean(weights)
+        return _either(share > 0.5, share)
+
+    evidence = f"r2 of a line in log n (in n), and the best power of n: {'; '.join(told)}"
+    return Evidence(evidence, sums.sets, judge, "share of the data sets")
+
+
+def _of_sets(values: Mapping[str, float]) -> pd.DataFrame:
+    return pd.DataFrame({"share": list(values.values())}, index=pd.Index(list(values), name="dataset"))
 
 
 def _at(depths: Sequence[int]) -> str:

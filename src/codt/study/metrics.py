@@ -21,25 +21,26 @@ from codt.data.own_tables import is_own_file
 from codt.input_checks.names import unknown_name
 from codt.study.cells import cells
 from codt.study.description import Description
-from codt.study.endings import HEURISTIC, OPTIMAL, SKIPPED
+from codt.study.endings import HEURISTIC, OPTIMAL, SKIPPED, TIME
 from codt.study.methods import METHODS
 from codt.study.store import Store
 
 Clock = Literal["wall", "processor"]
 
 PROBLEM = ["dataset", "depth", "samples", "draw", "seed"]
-UNITS = {"runtime": "s", "best": "s", "oi": "", "li": "", "memory": "MB", "expansions": ""}
+UNITS = {"runtime": "s", "best": "s", "oi": "", "oi_least": "", "li": "", "memory": "MB", "expansions": ""}
 NAMES = {
     "runtime": "run time",
     "best": "time to the best solution",
     "oi": "objective integral",
+    "oi_least": "objective integral, at best",
     "li": "lower-bound integral",
     "memory": "memory",
     "expansions": "expansions",
 }
 
 #: Metrics that are shares of the time limit, and so have arithmetic means.
-INTEGRALS = ("oi", "li")
+INTEGRALS = ("oi", "oi_least", "li")
 
 #: Losses that differ by less than this, relative to the greedy loss, are equal.
 TOLERANCE = 1e-9
@@ -50,15 +51,11 @@ LEAST = {"runtime": 1e-6, "best": 1e-6, "memory": 0.004096, "expansions": 1.0}
 
 @dataclass(frozen=True)
 class Study:
-    """A study that was run: its description, a row for every cell, and the cells that could not be run.
-
-    If ``drawn``, the data sets were drawn from those of a study, and only what is found counts, not how it is told.
-    """
+    """A study that was run: its description, a row for every cell, and the cells that could not be run."""
 
     description: Description
     rows: pd.DataFrame
     skipped: pd.DataFrame
-    drawn: bool = False
 
     @property
     def labels(self) -> list[str]:
@@ -67,7 +64,7 @@ class Study:
 
     def rows_with(self, metric: str) -> pd.DataFrame:
         """Return the rows that a metric applies to: a method that proves nothing is judged only by its tree."""
-        by_tree = metric in ("oi", "best", "loss")
+        by_tree = metric in ("oi", "oi_least", "best", "loss")
         applies = self.rows[metric].notna() & (by_tree | (self.rows["status"] != HEURISTIC))
         return self.rows[applies]
 
@@ -111,7 +108,8 @@ def evaluate(
 
     ``runtime`` and ``expansions`` are infinite for a search that was not completed within the limit, ``best`` for one
     that did not reach the best known loss; ``oi`` is missing where the greedy tree is the best known, ``li`` where a
-    method tells no bounds and where the best known loss is 0.
+    method tells no bounds and where the best known loss is 0. ``oi_least`` is what ``oi`` may be at best: of a method
+    that tells nothing on the way, it counts the tree as if it had been there from the beginning.
 
     Parameters
     ----------
@@ -140,11 +138,13 @@ def evaluate(
     done = (rows["status"] == OPTIMAL) & (took <= rows["time_limit"])
     rows["runtime"] = took.where(done, np.inf)
     rows["took"], rows["by_processor"] = took, by_processor
-    # A lower bound on the time of an unfinished run, by the same clock.
-    rows["at_least"] = rows["cpu_seconds"].where(by_processor, rows["time_limit"])
+    # A lower bound on the time of an unfinished run, by the same clock; what ended otherwise would not have finished.
+    stopped = by_processor & (rows["status"] == TIME)
+    rows["at_least"] = rows["cpu_seconds"].where(stopped, rows["time_limit"]).clip(upper=rows["time_limit"])
     records: list[dict[str, Any]] = rows.to_dict("records")  # type: ignore[assignment]
     rows["best"] = [_time_to_best(row) for row in records]
     rows["oi"] = [_row_integral(row) for row in records]
+    rows["oi_least"] = [_row_least_integral(row) for row in records]
     rows["li"] = [_row_bound_integral(row) for row in records]
     rows["memory"] = rows["memory"].fillna(rows["peak_memory"]) / 1e6
     # An expansion of the paper's left-right case is one run of its procedure.
@@ -271,6 +271,12 @@ def _row_integral(row: dict[str, Any]) -> float:
     if row["greedy_loss"] - row["best_loss"] <= TOLERANCE * row["greedy_loss"]:
         return math.nan
     return objective_integral(*incumbents(row), row["greedy_loss"], row["best_loss"], row["time_limit"])
+
+
+def _row_least_integral(row: dict[str, Any]) -> float:
+    if row["trace"] is not None and len(row["trace"]):
+        return _row_integral(row)
+    return _row_integral({**row, "took": 0.0})
 
 
 def _row_bound_integral(row: dict[str, Any]) -> float:

@@ -19,11 +19,14 @@ from matplotlib.figure import Figure
 
 from codt.study import figures
 from codt.study.claims import CLAIMS
+from codt.study.endings import OPTIMAL
 from codt.study.generalisation.comparison import differences, set_differences
 from codt.study.generalisation.section import COUNTERPARTS, drawn, means, scores
-from codt.study.metrics import Study, best_known, load
+from codt.study.metrics import NAMES, Study, best_known, disagreements, load
+from codt.study.search_section import drawings
+from codt.study.speed import PAPER_RUN_TIMES, Speed, compare_speed
 from codt.study.store import Store
-from codt.study.tables import as_text
+from codt.study.tables import as_text, summary
 
 #: Where the figures of pages are, below the folder of the pages.
 FIGURES = Path("images") / "study"
@@ -67,6 +70,38 @@ class Told:
     def n_sets(self) -> int:
         """How many data sets it has."""
         return int(self._study.rows["dataset"].nunique())
+
+    @property
+    def proven(self) -> int:
+        """How many cells ended with a proof."""
+        return int((self._study.rows["status"] == OPTIMAL).sum())
+
+    @property
+    def disturbed(self) -> int:
+        """How many cells were disturbed by other programs, the last time they were run."""
+        return int(self._study.rows["disturbed"].fillna(False).astype(bool).sum())
+
+    @property
+    def time_limit(self) -> float:
+        """The seconds of a cell."""
+        return self._study.description.time_limit
+
+    @property
+    def disagreements(self) -> list[str]:
+        """Where two methods claim different optima."""
+        return disagreements(self._study.rows)
+
+    def speed(self, label: str, depth: int) -> Speed:
+        """Return how many times faster a label is than the paper's engine on one thread, at a depth."""
+        published = {key: seconds for key, seconds in PAPER_RUN_TIMES.items() if key[1] == depth}
+        return next(speed for speed in compare_speed(self._study, published) if speed.label == label)
+
+    def by_depth(self, metric: str) -> pd.DataFrame:
+        """Return the mean of a metric for each label, a column for each depth, in the order of the last column."""
+        table = summary(self._study, metric)
+        wide = table.pivot_table(index="label", columns="depth", values=f"mean {NAMES[metric]}")
+        wide.columns = [f"d = {depth}" for depth in wide.columns]
+        return wide.sort_values(wide.columns[-1]).reset_index()
 
     @property
     def made(self) -> dict[str, str]:
@@ -122,10 +157,19 @@ class Told:
 
     def figure(self, name: str) -> str:
         """Return a figure as Markdown, and keep its file."""
-        caption, figure = drawn(self._study)[name]
+        caption, figure = self._drawn(name)
         file = f"{self.name}-{name}"
         self._keep(file, figure)
         return f"![{caption}]({(FIGURES / file).as_posix()}.svg)"
+
+    def _drawn(self, name: str) -> tuple[str, Figure]:
+        if self._study.description.kind == "generalisation":
+            return drawn(self._study)[name]
+        caption, draw = drawings(self._study)[name]
+        figure = draw()
+        if figure is None:
+            raise ValueError(f"{self.name}: there is nothing to draw for {name!r}.")
+        return caption, figure
 
 
 def write_pages(folder: Path, docs: Path) -> list[Path]:

@@ -10,14 +10,13 @@ from typing import Any
 import jinja2
 import pandas as pd
 
-from codt.study import figures, tables
 from codt.study.claims import CLAIMS
 from codt.study.confidence import NO_DATA
 from codt.study.description import is_shipped
 from codt.study.generalisation.section import unseen_section
-from codt.study.metrics import NAMES, UNITS, Clock, Study, best_known, disagreements, load
-from codt.study.sections import Section, add_figure, add_table, facts, write_table
-from codt.study.statistics import Ranking, rank
+from codt.study.metrics import Clock, Study, best_known, load
+from codt.study.search_section import search_section
+from codt.study.sections import Section, write_table
 from codt.study.store import Store
 
 
@@ -44,7 +43,7 @@ def write_report(folder: Path, out: Path, *, clock: Clock = "wall") -> Path:
     for part in ("figures", "tables"):
         (out / part).mkdir(parents=True, exist_ok=True)
     sections = [
-        unseen_section(study, out) if study.description.kind == "generalisation" else _section(study, out)
+        unseen_section(study, out) if study.description.kind == "generalisation" else search_section(study, out)
         for study in studies
     ]
     of_paper = [section for section in sections if is_shipped(section.study.description)]
@@ -72,40 +71,6 @@ def _judge(studies: list[Study], sections: list[Section]) -> list[dict[str, Any]
         anchor = f"{study.description.name}-{claim.figure}" if study else ""
         claims.append({"claim": claim, "verdict": verdict, "anchor": anchor if anchor in drawn else ""})
     return claims
-
-
-def _section(study: Study, out: Path) -> Section:
-    section = Section(study, facts(study), disagreements(study.rows))
-    for metric in study.description.metrics:
-        if study.description.samples and metric == "expansions":
-            add_figure(section, out, "growth", "Mean expansions by number of samples", figures.growth(study))
-        elif (figure := figures.distributions(study, metric)) is not None:
-            caption = f"Cumulative distribution of the {NAMES[metric]}"
-            add_figure(section, out, metric, caption, figure)
-        rankings = _rankings(study, metric)
-        if rankings:
-            caption = f"Average ranks by {NAMES[metric]}; bars join what does not differ significantly (Nemenyi, 95 %)"
-            add_figure(
-                section, out, f"{metric}-ranks", caption, figures.critical_differences(study, rankings, NAMES[metric])
-            )
-        unit = f" in {UNITS[metric]}" if UNITS[metric] else ""
-        add_table(section, out, metric, f"Mean {NAMES[metric]}{unit}", tables.summary(study, metric))
-        if metric == "runtime":
-            add_table(section, out, "run-times", "Run time in seconds; - is unfinished", tables.run_times(study))
-    if study.description.profiles:
-        for dataset in dict.fromkeys(study.rows["dataset"]):
-            caption = f"Bounds over time, {dataset}; grey: the greedy tree, and the best known"
-            add_figure(section, out, f"profile-{dataset}", caption, figures.profiles(study, dataset))
-    add_table(section, out, "losses", "Loss", tables.losses(study))
-    add_table(section, out, "endings", "How cells ended", tables.endings(study))
-    return section
-
-
-def _rankings(study: Study, metric: str) -> dict[int, Ranking]:
-    table = figures.rankable(study, metric)
-    depths = table.index.get_level_values("depth")
-    found = {depth: rank(table[depths == depth]) for depth in study.description.depths}
-    return {depth: ranking for depth, ranking in found.items() if ranking is not None}
 
 
 def _write_claims(claims: list[dict[str, Any]], out: Path) -> None:

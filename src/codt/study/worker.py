@@ -14,7 +14,7 @@ import sys
 import warnings
 import zlib
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib import metadata
 from pathlib import Path
 from time import perf_counter, process_time
@@ -105,7 +105,8 @@ def search(X: Floats, y: NDArray[Any], task: Task, cell: Cell, started: Path) ->
     seconds, cpu_seconds = perf_counter() - start, process_time() - cpu_start
     peak = peak_bytes()
     measured = {"seconds": seconds, "cpu_seconds": cpu_seconds, "peak_memory": peak, "memory": max(0, peak - before)}
-    return {**measured, "greedy_loss": greedy, **asdict(found)}
+    loss = found.loss() if callable(found.loss) else found.loss
+    return {**measured, "greedy_loss": greedy, **asdict(replace(found, loss=loss))}
 
 
 def draw(X: Floats, y: NDArray[Any], task: Task, cell: Cell) -> tuple[Floats, NDArray[Any]]:

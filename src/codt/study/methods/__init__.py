@@ -3,13 +3,14 @@
 To add one, write such a file and name it here.
 """
 
-from codt.study.methods import cart, codt, gosdt, pycontree, pydl85, pystreed
+from codt.study.methods import cart, codt, gosdt, one_by_one, pycontree, pydl85, pystreed
 from codt.study.methods.base import Method
 
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
         *codt.METHODS,
+        one_by_one.METHOD,
         cart.METHOD,
         pycontree.METHOD,
         pystreed.METHOD,

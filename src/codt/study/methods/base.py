@@ -40,11 +40,12 @@ class Problem:
 class Fit:
     """The result of a fit.
 
+    The loss may be a function that computes it: predictions for all samples are not part of the time that is measured.
     The trace has rows of seconds, expansions, lower and upper bound; ``trace_cpu`` has the processor time of each.
     """
 
     status: FitStatus
-    loss: float
+    loss: float | Callable[[], float]
     lower_bound: float | None = None
     expansions: int | None = None
     evaluations: int | None = None

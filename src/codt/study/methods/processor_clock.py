@@ -45,9 +45,13 @@ class ProcessorClock:
 
     def __call__(self, progress: Progress) -> bool:
         """Take the time; True if the search has to stop."""
+        return self.look(progress.seconds)
+
+    def look(self, seconds: float) -> bool:
+        """Take the time, so many seconds after the search began; True if it has to stop."""
         wall, cpu = perf_counter() - self._start, thread_time() - self._cpu_start
         self._seen.append((wall, cpu))
-        self._search_began = min(self._search_began, wall - progress.seconds)
+        self._search_began = min(self._search_began, wall - seconds)
         return cpu >= self._limit
 
     def spent_at(self, seconds: NDArray[np.float64]) -> list[float]:

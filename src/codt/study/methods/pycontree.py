@@ -19,7 +19,7 @@ def _prepare(problem: Problem) -> Callable[[], Fit]:
             warnings.simplefilter("always")
             model.fit(problem.X, problem.y)
         late = any("time limit" in str(warning.message) for warning in caught)
-        return Fit("time-limit" if late else "optimal", problem.loss_of(model.predict(problem.X)))
+        return Fit("time-limit" if late else "optimal", lambda: problem.loss_of(model.predict(problem.X)))
 
     return fit
 

@@ -18,7 +18,7 @@ def _prepare(problem: Problem) -> Callable[[], Fit]:
 
     def fit() -> Fit:
         model.fit(X, problem.y)
-        return Fit("time-limit" if model.timeout_ else "optimal", problem.loss_of(model.predict(X)))
+        return Fit("time-limit" if model.timeout_ else "optimal", lambda: problem.loss_of(model.predict(X)))
 
     return fit
 

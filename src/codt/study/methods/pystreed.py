@@ -21,7 +21,7 @@ def _prepare(problem: Problem) -> Callable[[], Fit]:
     def fit() -> Fit:
         model.fit(X, problem.y)
         status = model.fit_result.is_optimal()
-        return Fit("optimal" if status else "time-limit", problem.loss_of(model.predict(X)))
+        return Fit("optimal" if status else "time-limit", lambda: problem.loss_of(model.predict(X)))
 
     return fit
 
