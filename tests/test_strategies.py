@@ -197,6 +197,30 @@ def test_an_exception_of_a_heuristic_arrives_unchanged(calls: int, terminal: str
     assert caught.value is raised
 
 
+@pytest.mark.parametrize("calls", [3, 10, 30, 60, 100, 200])
+@pytest.mark.parametrize("terminal", ["leaf", "left-right", "depth-two"])
+def test_bounds_are_valid_after_an_exception_on_several_threads(calls: int, terminal: str) -> None:
+    rng = np.random.default_rng(calls)
+    X, y = rng.normal(size=(60, 3)).round(1), rng.integers(0, 2, 60)
+    optimum = OptimalTreeClassifier(max_depth=3).fit(X, y).loss_
+    left = [calls]
+
+    def heuristic(lower_bound: float, support: float, depth: float, rank: float, discrepancy: float) -> float:
+        left[0] -= 1
+        if left[0] == 0:
+            raise UnluckyError
+        return lower_bound
+
+    options: dict[str, Any] = {"max_depth": 3, "terminal": terminal, "strategy": with_heuristic(heuristic)}
+    search = Search(X, y, task="classification", **options)
+    try:
+        search.run(n_jobs=3)
+    except UnluckyError:
+        assert not search.complete
+    assert search.bounds.lower <= optimum <= search.bounds.upper
+    assert search.loss == search.bounds.upper == search.incumbent.total_loss
+
+
 @pytest.mark.parametrize("bad", [math.nan, "low", None, [1.0]])
 def test_a_heuristic_that_returns_no_number_is_refused(bad: Any) -> None:
     with pytest.raises((ValueError, TypeError), match="heuristic"):

@@ -294,6 +294,18 @@ def test_an_error_within_a_unit_arrives() -> None:
         fit_by(Wrong(2), OptimalTreeClassifier(max_depth=4), X, y)
 
 
+def test_a_unit_of_other_rows_is_refused() -> None:
+    X, y = noise(120, 3)
+
+    class Stale(ThreadCrew):
+        def begin(self, recipe: Recipe, fail: Callable[[BaseException], None]) -> None:
+            # As if the table had grown since this crew has read it.
+            super().begin(Recipe(recipe.matrix[:110], recipe.targets[:110], None, None, recipe.options), fail)
+
+    with solved_by(Stale(2)), pytest.raises(ValueError, match="the unit belongs to a search on other data"):
+        Search(X, y, task="classification", max_depth=4).run()
+
+
 @pytest.mark.parametrize(
     ("options", "status"),
     [

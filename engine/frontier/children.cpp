@@ -1,6 +1,8 @@
 #include "frontier/children.hpp"
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 namespace codt {
 
@@ -145,22 +147,28 @@ void Children::release_neighbours(Slot slot) {
 void Children::retract(Slot slot) {
     Child merged = (*this)[slot];
     CODT_CHECK(merged.kind == Child::Kind::expanded);
-    remove(slot);
-    unlink(slot);
-    for (const Slot beside : {merged.previous, merged.next}) {
-        if (!is_interval(beside)) continue;
-        const Child old = (*this)[beside];
+    std::array<Slot, 3> joined = {slot, merged.previous, merged.next};
+    for (Slot& beside : std::span(joined).subspan(1)) {
+        if (!is_interval(beside)) {
+            beside = none;
+            continue;
+        }
+        const Child& old = (*this)[beside];
         merged.first = std::min(merged.first, old.first);
         merged.last = std::max(merged.last, old.last);
         merged.lower.allowed = std::min(merged.lower.allowed, old.lower.allowed);
         (beside == merged.previous ? merged.previous : merged.next) =
             beside == merged.previous ? old.previous : old.next;
-        remove(beside);
-        unlink(beside);
     }
+    // A user's heuristic may throw, so the new interval is there before the old ones go.
     const Slot interval = add_interval(merged.track, merged.first, merged.last, merged.lower.allowed);
     at(interval).random = merged.random;
     set_heuristic(at(interval));
+    for (const Slot old : joined) {
+        if (old == none) continue;
+        remove(old);
+        unlink(old);
+    }
     link(interval, merged.previous, merged.next);
     push(interval);
 }

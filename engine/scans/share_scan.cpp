@@ -32,7 +32,8 @@ struct Run {
 };
 
 struct ShareBlock : BlockRange {
-    std::uint32_t first_run, runs;
+    std::size_t first_run;  // of the runs of all blocks of all features
+    std::uint32_t runs;
 };
 
 // A class, by lane: its samples on the left side, before some place and in all, and what the terms of both
@@ -330,7 +331,7 @@ struct ShareKernel : KernelDefaults {
     void summarise(const std::uint32_t* order, std::size_t cell, std::uint32_t begin, Block& block) {
         std::fill(place_.begin(), place_.end(), 0);
         for (std::uint32_t p = begin; p < block.end; ++p) ++place_[work_.label[order[p]]];
-        block.first_run = static_cast<std::uint32_t>(work_.runs.size());
+        block.first_run = work_.runs.size();
         std::uint32_t end = begin;
         for (std::uint32_t label = 0; label < classes_; ++label) {
             if (place_[label] == 0) continue;
@@ -339,7 +340,7 @@ struct ShareKernel : KernelDefaults {
             place_[label] = first;
             work_.runs.push_back({label, end});
         }
-        block.runs = static_cast<std::uint32_t>(work_.runs.size()) - block.first_run;
+        block.runs = static_cast<std::uint32_t>(work_.runs.size() - block.first_run);
         std::uint32_t* const grouped = work_.grouped.data() + cell;
         for (std::uint32_t p = begin; p < block.end; ++p) grouped[place_[work_.label[order[p]]]++] = order[p];
     }

@@ -77,7 +77,8 @@ struct WeightedTwoClassKernel : KernelDefaults {
     }
     void start(std::size_t side, std::size_t lane, std::uint32_t, const Sums& sums, double known) {
         unavoidable_[side][lane] = sums.unavoidable;
-        sides_.start(side, lane, sums.weight[0], sums.weight[1], known - sums.unavoidable);
+        // What is unavoidable may be more than is known already; nothing is better than that then.
+        sides_.start(side, lane, sums.weight[0], sums.weight[1], std::max(0.0, known - sums.unavoidable));
     }
     void pad(std::size_t lane) { sides_.pad(lane, all_.weight[0], all_.weight[1]); }
     void missing_left(std::uint64_t left) { mask_.missing_left(left); }

@@ -239,6 +239,9 @@ UnitReport Search::solve_unit(const Unit& unit, const UnitTalk& talk) {
         rows = std::exchange(sides[step.left ? 0 : 1], Subset());
     }
 
+    if (rows.size() != unit.samples)
+        throw std::invalid_argument("the unit belongs to a search on other data");
+
     Search search(data_, objective, std::move(options), std::move(rows));
     Solution told = search.root_.solution;
     auto next = StopCondition::Clock::now() + pace;

@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 
 from codt.study import figures
 from codt.study.claims import CLAIMS
+from codt.study.confidence import Verdict, weigh
 from codt.study.endings import OPTIMAL
 from codt.study.generalisation.comparison import differences, set_differences
 from codt.study.generalisation.section import COUNTERPARTS, drawn, means, scores
@@ -95,6 +96,10 @@ class Told:
         """Return how many times faster a label is than the paper's engine on one thread, at a depth."""
         published = {key: seconds for key, seconds in PAPER_RUN_TIMES.items() if key[1] == depth}
         return next(speed for speed in compare_speed(self._study, published) if speed.label == label)
+
+    def verdict(self, statement: str) -> Verdict:
+        """Judge a statement of the paper by this study, whatever study is meant to test it."""
+        return weigh(next(claim.test for claim in CLAIMS if claim.statement == statement), self._study)
 
     def by_depth(self, metric: str) -> pd.DataFrame:
         """Return the mean of a metric for each label, a column for each depth, in the order of the last column."""
