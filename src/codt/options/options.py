@@ -126,8 +126,8 @@ _TREE_OPTIONS = (
         (StrOptions(set(TIES)),),
         '{"any", "smaller", "smallest"}',
         'Which of several trees with the least objective is returned. "smallest": one with the fewest leaves, which is'
-        ' proven, too. "smaller": the same, but if the proof of the size takes more than a quarter of the work of'
-        ' that of the objective and about a second on top, the smallest tree found so far. "any": the first that is found.',
+        ' proven, too. "smaller": the same, but if the proof of the size takes more than a quarter of the work of that'
+        ' of the objective and about a second on top, the smallest tree found so far. "any": the first that is found.',
         to_core=True,
     ),
 )
@@ -194,8 +194,8 @@ RUN_OPTIONS = (
         (Integral, None),
         "int or None",
         "The number of threads; -1 for all processors, None for what joblib's context says, or 1. The loss and what"
-        " is proven are the same for every number; with 1, and without primal heuristics, the search is reproducible step"
-        " by step.",
+        " is proven are the same for every number; with 1, and without primal heuristics, the search is reproducible"
+        " step by step.",
         flag="--jobs",
     ),
 )
