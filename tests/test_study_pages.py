@@ -10,6 +10,7 @@ import pytest
 for library in ("pyarrow", "scipy", "scikit_posthocs", "matplotlib", "jinja2", "psutil", "pandas", "typer"):
     pytest.importorskip(library)
 
+import numpy as np
 import pyarrow.parquet as pq
 from typer.testing import CliRunner
 
@@ -17,6 +18,7 @@ from codt.command_line.app import app
 from codt.study.claims import CLAIMS
 from codt.study.description import find
 from codt.study.pages import FIGURES, render_pages, write_pages
+from codt.study.speed import PAPER_RUN_TIMES
 from tests.test_study_generalisation import SETS, made_up, study
 from tests.test_study_report import PAPERS, fill
 
@@ -97,13 +99,49 @@ def test_a_page_asks_for_its_numbers(tmp_path: Path) -> None:
 def test_a_page_tells_the_verdicts_of_statements(tmp_path: Path) -> None:
     fill(tmp_path, "strategies-runtime", PAPERS)
     text = (
-        "{% for claim, verdict in statements() if verdict.outcome != 'no data' %}\n"
-        "{{ claim.statement }} {{ verdict.outcome }}, {{ verdict.effect }}\n{% endfor %}"
+        "{% for statement, verdict in statements().items() if verdict.outcome != 'no data' %}\n"
+        "{{ statement }} {{ verdict.outcome }}, {{ verdict.effect }}\n{% endfor %}"
     )
     (tmp_path / "page.md.jinja").write_text(text, encoding="utf-8")
     page = render_pages(tmp_path, tmp_path, lambda name, figure: None)["page.md"]
     assert "bfs-small-lb completes the search fastest. confirmed, dfs-blossom to bfs-small-lb: 2 (2 to 2)" in page
     assert page.count("\n") == sum(claim.study == "strategies-runtime" for claim in CLAIMS)
+
+
+SEARCHES = """{% set mine = study("strategies-runtime-quick") %}
+{{ mine.proven }} of {{ mine.cells }}, {{ mine.disturbed }} disturbed, {{ mine.time_limit | number }} s
+{{ mine.disagreements | length }} disagreements
+{{ mine.verdict("bfs-small-lb completes the search fastest.").outcome }}
+{{ "%.0f" | format(mine.speed("dfs-blossom", 3).ratio) }}
+{{ mine.by_depth("runtime") | table({"label": "strategy", "d = 3": "three", "d = 4": "four"}) }}
+{{ mine.figure("runtime") }}
+"""
+
+
+def test_a_page_tells_about_searches(tmp_path: Path) -> None:
+    fill(tmp_path, "strategies-runtime", PAPERS)
+    (tmp_path / "page.md.jinja").write_text(SEARCHES, encoding="utf-8")
+    kept: list[str] = []
+    page = render_pages(tmp_path, tmp_path, lambda name, figure: kept.append(name))["page.md"]
+    # Half a second on the first data set, a tenth more on every further one; by the processor's clock half of that.
+    assert "\n80 of 80, 0 disturbed, 5 s\n0 disagreements\nconfirmed\n" in page
+    assert "| strategy | three | four |\n| --- | --- | --- |\n| bfs-small-lb | 0.33" in page
+    assert page.count("\n| ") == 2 + len(PAPERS)
+    speed = [PAPER_RUN_TIMES[name, 3] / (0.5 * factor) for name, factor in SHARED.items()]
+    assert f"\n{np.exp(np.log(speed).mean()):.0f}\n" in page
+    assert kept == ["strategies-runtime-quick-runtime"]
+    assert "(images/study/strategies-runtime-quick-runtime.svg)" in page
+    (tmp_path / "page.md.jinja").write_text('{{ study("strategies-runtime-quick").verdict("Pigs fly.") }}', "utf-8")
+    with pytest.raises(ValueError, match=r"no statement 'Pigs fly\.'"):
+        render_pages(tmp_path, tmp_path, lambda name, figure: None)
+
+
+#: What the data sets take, in units of the first, that the paper has run times of.
+SHARED = {
+    name: 1 + 0.1 * place
+    for place, name in enumerate(find("strategies-runtime", form="quick").datasets)
+    if (name, 3) in PAPER_RUN_TIMES
+}
 
 
 def test_a_page_cannot_ask_for_what_is_not_there(tmp_path: Path) -> None:

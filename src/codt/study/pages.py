@@ -99,7 +99,10 @@ class Told:
 
     def verdict(self, statement: str) -> Verdict:
         """Judge a statement of the paper by this study, whatever study is meant to test it."""
-        return weigh(next(claim.test for claim in CLAIMS if claim.statement == statement), self._study)
+        found = [claim for claim in CLAIMS if claim.statement == statement]
+        if not found:
+            raise ValueError(f"there is no statement {statement!r}.")
+        return weigh(found[0].test, self._study)
 
     def by_depth(self, metric: str) -> pd.DataFrame:
         """Return the mean of a metric for each label, a column for each depth, in the order of the last column."""
@@ -220,7 +223,7 @@ def render_pages(folder: Path, docs: Path, keep: Callable[[str, Figure], None]) 
     )
     environment.filters |= {"points": points, "number": as_text, "table": markdown_table}
     environment.globals |= {"study": find, "has": told.__contains__, "studies": list(told.values())}
-    environment.globals["statements"] = lambda: [(claim, claim.judge(studies)[0]) for claim in CLAIMS]
+    environment.globals["statements"] = lambda: {claim.statement: claim.judge(studies)[0] for claim in CLAIMS}
     pages = {path.name.removesuffix(".jinja"): _rendered(environment, path) for path in sorted(docs.glob("*.md.jinja"))}
     return {name: text for name, text in pages.items() if text is not None}
 
