@@ -23,7 +23,7 @@ BEYOND = {
     "generalisation-samples",
     "generalisation-noise",
     "orders-with-heuristics",
-    "explanation-dfs-variants",
+    "explanation-orders",
     "explanation-terminal-cases",
 }
 

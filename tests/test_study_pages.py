@@ -114,6 +114,7 @@ SEARCHES = """{% set mine = study("strategies-runtime-quick") %}
 {{ mine.verdict("bfs-small-lb completes the search fastest.").outcome }}
 {{ "%.0f" | format(mine.speed("dfs-blossom", 3).ratio) }}
 {{ mine.by_depth("runtime") | table({"label": "strategy", "d = 3": "three", "d = 4": "four"}) }}
+{{ mine.sooner([3, 4], 0.25, 5.0) | table({"label": "strategy", "0.25 s": "soon", "5 s": "late"}) }}
 {{ mine.figure("runtime") }}
 """
 
@@ -126,7 +127,9 @@ def test_a_page_tells_about_searches(tmp_path: Path) -> None:
     # Half a second on the first data set, a tenth more on every further one; by the processor's clock half of that.
     assert "\n80 of 80, 0 disturbed, 5 s\n0 disagreements\nconfirmed\n" in page
     assert "| strategy | three | four |\n| --- | --- | --- |\n| bfs-small-lb | 0.33" in page
-    assert page.count("\n| ") == 2 + len(PAPERS)
+    assert page.count("\n| ") == 2 * (2 + len(PAPERS))
+    assert "| strategy | soon | late |\n| --- | --- | --- |\n| bfs-small-lb | 0." in page
+    assert "\n| bfs-large-lb | 1 | 0." in page
     speed = [PAPER_RUN_TIMES[name, 3] / (0.5 * factor) for name, factor in SHARED.items()]
     assert f"\n{np.exp(np.log(speed).mean()):.0f}\n" in page
     assert kept == ["strategies-runtime-quick-runtime"]

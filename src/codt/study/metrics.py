@@ -273,6 +273,12 @@ def _row_integral(row: dict[str, Any]) -> float:
     return objective_integral(*incumbents(row), row["greedy_loss"], row["best_loss"], row["time_limit"])
 
 
+def integrals_until(rows: pd.DataFrame, seconds: float) -> list[float]:
+    """Return the objective integrals of evaluated rows as if the time limit had been another, shorter one."""
+    records: list[dict[str, Any]] = rows.assign(time_limit=seconds).to_dict("records")  # type: ignore[assignment]
+    return [_row_integral(row) for row in records]
+
+
 def _row_least_integral(row: dict[str, Any]) -> float:
     if row["trace"] is not None and len(row["trace"]):
         return _row_integral(row)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from codt.study.confidence import Verdict, weigh
 from codt.study.endings import OPTIMAL
 from codt.study.generalisation.comparison import differences, set_differences
 from codt.study.generalisation.section import COUNTERPARTS, drawn, means, scores
-from codt.study.metrics import NAMES, Study, best_known, disagreements, load
+from codt.study.metrics import NAMES, Study, best_known, disagreements, integrals_until, load
 from codt.study.search_section import drawings
 from codt.study.speed import PAPER_RUN_TIMES, Speed, compare_speed
 from codt.study.store import Store
@@ -110,6 +110,14 @@ class Told:
         wide = table.pivot_table(index="label", columns="depth", values=f"mean {NAMES[metric]}")
         wide.columns = [f"d = {depth}" for depth in wide.columns]
         return wide.sort_values(wide.columns[-1]).reset_index()
+
+    def sooner(self, depths: Sequence[int], *limits: float) -> pd.DataFrame:
+        """Return the mean objective integral for each label, a column for each of some shorter limits."""
+        rows = self._study.rows_with("oi")
+        rows = rows[rows["depth"].isin(depths)]
+        columns = {f"{limit:g} s": pd.Series(integrals_until(rows, limit), rows["label"]) for limit in limits}
+        table = pd.DataFrame({name: values.groupby(level=0).mean() for name, values in columns.items()})
+        return table.sort_values(table.columns[-1]).reset_index()
 
     @property
     def made(self) -> dict[str, str]:
