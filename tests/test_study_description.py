@@ -24,6 +24,7 @@ BEYOND = {
     "generalisation-noise",
     "orders-with-heuristics",
     "explanation-orders",
+    "explanation-sides",
     "explanation-terminal-cases",
 }
 
