@@ -197,7 +197,7 @@ def test_an_exception_of_a_heuristic_arrives_unchanged(calls: int, terminal: str
     assert caught.value is raised
 
 
-@pytest.mark.parametrize("calls", [3, 10, 30, 60, 100, 200])
+@pytest.mark.parametrize("calls", [5, 10, 30, 60, 100, 200])
 @pytest.mark.parametrize("terminal", ["leaf", "left-right", "depth-two"])
 def test_bounds_are_valid_after_an_exception_on_several_threads(calls: int, terminal: str) -> None:
     rng = np.random.default_rng(calls)

@@ -60,7 +60,7 @@ def weigh(test: Test, study: Study) -> Verdict:
         return Verdict(outcome, evidence.told, n_sets=n_sets)
     again = [evidence.judge(weights) for weights in draws(n_sets, DRAWS)]
     outcome = CONFIRMED if found.holds else CONTRADICTED if found.contradicted else UNDECIDED
-    same = [(other.holds, other.contradicted) == (found.holds, found.contradicted) for other in again]
+    same = [other.holds if found.holds else other.contradicted for other in again]
     confidence = float(np.mean(same)) if outcome != UNDECIDED else math.nan
     if not (confidence >= NEEDED and n_sets >= FEWEST_SETS):
         outcome = UNDECIDED

@@ -114,7 +114,6 @@ def means(
     remark: str = "",
     among: Sequence[str] = (),
     *,
-    champion: str = "",
     pair: tuple[str, str] | None = None,
 ) -> Test:
     """Judge by the means of all labels, in ascending order.
@@ -134,39 +133,70 @@ def means(
         A remark to add to the evidence.
     among : sequence of str
         Only these labels; empty for all.
-    champion : str
-        The label that should come first; the evidence says whether it differs significantly from the next best, and the
-        effect is how many times larger the mean of that one is.
     pair : tuple of str
         The two labels whose means the effect compares: the second by the first.
     """
 
     def test(study: Study) -> Evidence:
-        rows = study.rows_with(metric)
-        rows = rows[rows["depth"].isin(depths)] if depths else rows
-        rows = rows[rows["label"].isin(among)] if among else rows
-        sums = _sums(rows, metric, depths)
-        values = sums.means(np.ones(len(sums.sets)))
-        unit = f" in {UNITS[metric]}" if UNITS[metric] else ""
-        told = f"mean {NAMES[metric]}{unit}{_at(depths)}: {_listed(values)}"
-        compared = pair
-        if metric == "runtime":
-            completed = np.isfinite(rows["runtime"])
-            told += f"; {int(completed.sum())} of {len(rows)} runs completed"
-        if champion:
-            if champion not in values:
-                raise KeyError(champion)
-            compared = champion, next(str(label) for label in values.index if label != champion)
-            told += _significance(study, metric, depths, *compared)
+        sums, told = _told(study, metric, depths, among)
 
         def judge(weights: Floats) -> Finding:
             means = sums.means(weights)
-            return _either(holds(means), _ratio(means, compared))
+            return _either(holds(means), _ratio(means, pair))
 
-        meaning = f"{compared[1]} to {compared[0]}" if compared else ""
+        meaning = f"{pair[1]} to {pair[0]}" if pair else ""
         return Evidence(_with_remark(told, remark), sums.sets, judge, meaning)
 
     return test
+
+
+def before(metric: str, depths: Sequence[int], better: Sequence[str], worse: Sequence[str] = ()) -> Test:
+    """Judge whether the means of all of some labels are below those of all of some others; of all others, by default.
+
+    What contradicts it is not that this fails in some way, which chance alone would bring about with many labels, but
+    that the best of the others beats the worst of these. These two are chosen by all data sets, and then compared in
+    every draw; the effect is how many times larger the mean of the other is. Where one label is to be ahead of all, the
+    evidence says whether it differs significantly from the next best.
+    """
+
+    def test(study: Study) -> Evidence:
+        sums, told = _told(study, metric, depths, (*better, *worse) if worse else ())
+        values = sums.means(np.ones(len(sums.sets)))
+        for label in (*better, *worse):
+            if label not in values:
+                raise KeyError(label)
+        others = [str(label) for label in values.index if label not in better and (not worse or label in worse)]
+        if not others:
+            raise KeyError("label to compare with")
+        last, first = str(values[list(better)].idxmax()), str(values[others].idxmin())
+        if len(better) == 1 and not worse:
+            told += _significance(study, metric, depths, last, first)
+
+        def judge(weights: Floats) -> Finding:
+            means = sums.means(weights)
+            return Finding(
+                holds=bool(means[list(better)].max() <= means[others].min()),
+                contradicted=bool(means[first] < means[last]),
+                effect=_ratio(means, (last, first)),
+            )
+
+        return Evidence(told, sums.sets, judge, f"{first} to {last}")
+
+    return test
+
+
+def _told(study: Study, metric: str, depths: Sequence[int], among: Sequence[str]) -> tuple[_Sums, str]:
+    """Return the numbers of a metric at some depths, of some labels or all, and their means in words."""
+    rows = study.rows_with(metric)
+    rows = rows[rows["depth"].isin(depths)] if depths else rows
+    rows = rows[rows["label"].isin(among)] if among else rows
+    sums = _sums(rows, metric, depths)
+    values = sums.means(np.ones(len(sums.sets)))
+    unit = f" in {UNITS[metric]}" if UNITS[metric] else ""
+    told = f"mean {NAMES[metric]}{unit}{_at(depths)}: {_listed(values)}"
+    if metric == "runtime":
+        told += f"; {int(np.isfinite(rows['runtime']).sum())} of {len(rows)} runs completed"
+    return sums, told
 
 
 def _ratio(means: pd.Series, pair: tuple[str, str] | None) -> float:
