@@ -58,7 +58,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--datasets", nargs="+", default=DATASETS, help="default: the paper's for classification")
     parser.add_argument("--strategies", nargs="+", default=list(strategies()), help="default: all")
     parser.add_argument("--depth", type=int, default=3, help="default: 3")
-    parser.add_argument("--repeat", type=int, default=2, help="fits of each, the least of which counts (default: 2)")
+    parser.add_argument("--repeat", type=int, default=3, help="fits of each, the least of which counts (default: 3)")
     parser.add_argument("--output", type=Path, default=ROOT / DOCUMENT, help=f"default: {DOCUMENT}")
     options = parser.parse_args(arguments)
     times: dict[str, dict[str, float]] = {name: {} for name in dict.fromkeys([DEFAULT, *options.strategies])}
