@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from codt.input_checks.arrays import Floats
-from codt.study.judging import Finding, Test
+from codt.study.evidence import Finding
+from codt.study.judging import Test
 from codt.study.metrics import Study
 
 CONFIRMED, CONTRADICTED, UNDECIDED, NO_DATA = "confirmed", "contradicted", "undecided", "no data"

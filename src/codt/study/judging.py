@@ -8,14 +8,14 @@ its argument says what is missing. How certain a finding is, :mod:`codt.study.co
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
 from scipy.stats import linregress
 
 from codt.input_checks.arrays import Floats
+from codt.study.evidence import Evidence, Finding, SumsBySet, by_mean, either
 from codt.study.figures import mean_growth, rankable
 from codt.study.metrics import (
     INTEGRALS,
@@ -31,76 +31,7 @@ from codt.study.metrics import (
 )
 from codt.study.statistics import Ranking, rank
 
-
-@dataclass(frozen=True)
-class Finding:
-    """What numbers say about a statement: whether it holds, whether its opposite does, and how large the effect is."""
-
-    holds: bool
-    contradicted: bool
-    effect: float = math.nan
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What a statement is judged by.
-
-    Attributes
-    ----------
-    told : str
-        The numbers.
-    sets : sequence of str
-        The data sets that they are of.
-    judge : callable
-        Takes how often each data set counts and returns the finding.
-    meaning : str
-        What the effect is, in words; empty if there is none.
-    significant : bool or None
-        The outcome of a test, which has its own certainty: the statement holds, or its opposite does; None if there is
-        none.
-    """
-
-    told: str
-    sets: Sequence[str]
-    judge: Callable[[Floats], Finding]
-    meaning: str = ""
-    significant: bool | None = None
-
-
 Test = Callable[[Study], Evidence]
-
-
-@dataclass(frozen=True)
-class _Sums:
-    """Numbers of problems, one column for each label, to be averaged over draws of data sets."""
-
-    sums: pd.DataFrame
-    counts: Floats
-    geometric: bool
-
-    @classmethod
-    def of(cls, table: pd.DataFrame, *, geometric: bool) -> _Sums:
-        """Take a table with one row for each problem; of a geometric mean, the logarithms."""
-        groups = table.groupby(level="dataset")
-        return cls(groups.sum(), np.asarray(groups.size(), dtype=float), geometric)
-
-    @property
-    def sets(self) -> list[str]:
-        return list(map(str, self.sums.index))
-
-    def means(self, weights: Floats) -> pd.Series:
-        """Return the means, in ascending order."""
-        means = (weights @ self.sums.to_numpy()) / (weights @ self.counts)
-        return pd.Series(np.exp(means) if self.geometric else means, index=self.sums.columns).sort_values()
-
-    def mean(self, weights: Floats) -> float:
-        """Return the mean of the only column."""
-        return float(self.means(weights).iloc[0])
-
-
-def _either(holds: object, effect: float = math.nan) -> Finding:
-    """Return the finding about a statement that either holds or does not."""
-    return Finding(bool(holds), not holds, effect)
 
 
 def _with_remark(told: str, remark: str) -> str:
@@ -142,7 +73,7 @@ def means(
 
         def judge(weights: Floats) -> Finding:
             means = sums.means(weights)
-            return _either(holds(means), _ratio(means, pair))
+            return either(holds(means), _ratio(means, pair))
 
         meaning = f"{pair[1]} to {pair[0]}" if pair else ""
         return Evidence(_with_remark(told, remark), sums.sets, judge, meaning)
@@ -161,7 +92,7 @@ def before(metric: str, depths: Sequence[int], better: Sequence[str], worse: Seq
 
     def test(study: Study) -> Evidence:
         sums, told = _told(study, metric, depths, (*better, *worse) if worse else ())
-        values = sums.means(np.ones(len(sums.sets)))
+        values = sums.means()
         for label in (*better, *worse):
             if label not in values:
                 raise KeyError(label)
@@ -185,13 +116,13 @@ def before(metric: str, depths: Sequence[int], better: Sequence[str], worse: Seq
     return test
 
 
-def _told(study: Study, metric: str, depths: Sequence[int], among: Sequence[str]) -> tuple[_Sums, str]:
+def _told(study: Study, metric: str, depths: Sequence[int], among: Sequence[str]) -> tuple[SumsBySet, str]:
     """Return the numbers of a metric at some depths, of some labels or all, and their means in words."""
     rows = study.rows_with(metric)
     rows = rows[rows["depth"].isin(depths)] if depths else rows
     rows = rows[rows["label"].isin(among)] if among else rows
     sums = _sums(rows, metric, depths)
-    values = sums.means(np.ones(len(sums.sets)))
+    values = sums.means()
     unit = f" in {UNITS[metric]}" if UNITS[metric] else ""
     told = f"mean {NAMES[metric]}{unit}{_at(depths)}: {_listed(values)}"
     if metric == "runtime":
@@ -205,7 +136,7 @@ def _ratio(means: pd.Series, pair: tuple[str, str] | None) -> float:
     return float(means[pair[1]] / means[pair[0]])
 
 
-def _sums(rows: pd.DataFrame, metric: str, depths: Sequence[int]) -> _Sums:
+def _sums(rows: pd.DataFrame, metric: str, depths: Sequence[int]) -> SumsBySet:
     """Return the numbers of problems that every label has run."""
     rows = shared_problems(rows)
     if rows.empty:
@@ -219,7 +150,7 @@ def _sums(rows: pd.DataFrame, metric: str, depths: Sequence[int]) -> _Sums:
     table = values.groupby([*(rows[name] for name in PROBLEM), rows["label"]]).mean().unstack("label").dropna()
     if table.empty:
         raise KeyError("problem in which the greedy tree can be improved")
-    return _Sums.of(table, geometric=metric not in INTEGRALS)
+    return SumsBySet.of(table, geometric=metric not in INTEGRALS)
 
 
 def _ranked(study: Study, metric: str, depths: Sequence[int]) -> Ranking | None:
@@ -275,7 +206,7 @@ def no_difference(metric: str, depth: int) -> Test:
             raise KeyError(f"runs at d = {depth} that could be ranked")
         rows = study.rows_with(metric)
         sums = _sums(rows[rows["depth"] == depth], metric, [depth])
-        values = sums.means(np.ones(len(sums.sets)))
+        values = sums.means()
         told = (
             f"Friedman test{_at([depth])}: p = {ranking.friedman_p:.2g} ({ranking.n_problems} data sets); mean"
             f" {NAMES[metric]}: {_listed(values)}; taken as no difference: none found, and means within"
@@ -304,27 +235,23 @@ def reduction(
         sums = _log_ratios(rows.assign(value=rows[metric].clip(lower=LEAST[metric])), "value", "depth-two", other)
         if sums is None:
             raise KeyError(f"problem{_at(depths)} that both depth-two and {other} finished")
-        ratio = sums.mean(np.ones(len(sums.sets)))
-        n = int(sums.counts.sum())
+        ratio = sums.mean()
+        n = sums.n_problems
         told = f"reduction of {NAMES[metric]} against {other}{_at(depths)}: {1 - ratio:.1%} ({n} problems)"
 
-        def judge(weights: Floats) -> Finding:
-            ratio = sums.mean(weights)
-            return _either(holds(1 - ratio), ratio)
-
-        return Evidence(_with_remark(told, remark), sums.sets, judge, f"depth-two to {other}")
+        return by_mean(sums, lambda ratio: holds(1 - ratio), _with_remark(told, remark), f"depth-two to {other}")
 
     return test
 
 
-def _log_ratios(rows: pd.DataFrame, column: str, label: str, reference: str) -> _Sums | None:
+def _log_ratios(rows: pd.DataFrame, column: str, label: str, reference: str) -> SumsBySet | None:
     """Return the ratios of one label to another on every problem that has both; None if there is none."""
     table = by_problem(rows[rows["label"].isin((label, reference))], column)
     if not {label, reference} <= set(table.columns):
         return None
     ratios = pd.DataFrame({"ratio": np.log(table[label] / table[reference])})
     ratios = ratios[np.isfinite(ratios["ratio"])]
-    return None if ratios.empty else _Sums.of(ratios, geometric=True)
+    return None if ratios.empty else SumsBySet.of(ratios, geometric=True)
 
 
 def times_slower(other: str, depths: Sequence[int], holds: Callable[[float], object], remark: str = "") -> Test:
@@ -341,20 +268,16 @@ def times_slower(other: str, depths: Sequence[int], holds: Callable[[float], obj
         sums = _log_ratios(told_of, "spent", other, "codt")
         if sums is None:
             raise KeyError(f"problem{_at(depths)} that codt or {other} finished")
-        ratio = sums.mean(np.ones(len(sums.sets)))
+        ratio = sums.mean()
         both, n = geometric_ratio(rows, other, "codt")
         finished = "none finished by both" if n == 0 else f"{both:.3g} on the {n} problems that both finished"
         told = (
-            f"{other} takes {ratio:.3g} times as long{_at(depths)} on {int(sums.counts.sum())} problems that one of"
+            f"{other} takes {ratio:.3g} times as long{_at(depths)} on {sums.n_problems} problems that one of"
             f" the two finished (unfinished runs with the time they spent; {finished}); the limit is"
             f" {study.description.time_limit:g} s, the paper's 900 s"
         )
 
-        def judge(weights: Floats) -> Finding:
-            ratio = sums.mean(weights)
-            return _either(holds(ratio), ratio)
-
-        return Evidence(_with_remark(told, remark), sums.sets, judge, f"{other} to codt")
+        return by_mean(sums, holds, _with_remark(told, remark), f"{other} to codt")
 
     return test
 
@@ -370,8 +293,7 @@ def beats_peers(peers: Sequence[str], depths: Sequence[int], factor: float = 1.0
         rows = study.rows_with("oi")
         rows = rows[rows["label"].isin(["codt", *peers]) & (rows["depth"].isin(depths) if depths else True)]
         at_best, at_worst = (_sums(rows, metric, depths) for metric in ("oi_least", "oi"))
-        everything = np.ones(len(at_best.sets))
-        best, worst = at_best.means(everything), at_worst.means(everything)
+        best, worst = at_best.means(), at_worst.means()
         for label in ("codt", *peers):
             if label not in best:
                 raise KeyError(label)
@@ -402,14 +324,10 @@ def share_completed(labels: Sequence[str], depths: Sequence[int], holds: Callabl
         if part.empty:
             raise KeyError(" or ".join(labels) or "depth")
         done = np.isfinite(part["runtime"]).astype(float)
-        sums = _Sums.of(pd.DataFrame({"share": done}).set_index(part["dataset"]), geometric=False)
+        sums = SumsBySet.of(pd.DataFrame({"share": done}).set_index(part["dataset"]))
         told = f"{', '.join(labels) or 'all'}{_at(depths)}: {int(done.sum())} of {len(part)} runs completed"
 
-        def judge(weights: Floats) -> Finding:
-            share = sums.mean(weights)
-            return _either(holds(share), share)
-
-        return Evidence(told, sums.sets, judge, "share completed")
+        return by_mean(sums, holds, told, "share completed")
 
     return test
 
@@ -425,14 +343,10 @@ def wins(metric: str, labels: Sequence[str], holds: Callable[[float], object], r
         counts = best.sum().sort_values(ascending=False)
         listed = ", ".join(f"{label} {count}" for label, count in counts.items())
         won = best[[label for label in labels if label in best]].any(axis=1).astype(float)
-        sums = _Sums.of(won.to_frame("share"), geometric=False)
+        sums = SumsBySet.of(won.to_frame("share"))
         told = f"best {NAMES[metric]}, of {len(table)} problems: {listed}"
 
-        def judge(weights: Floats) -> Finding:
-            share = sums.mean(weights)
-            return _either(holds(share), share)
-
-        return Evidence(_with_remark(told, remark), sums.sets, judge, "share of the problems")
+        return by_mean(sums, holds, _with_remark(told, remark), "share of the problems")
 
     return test
 
@@ -448,14 +362,11 @@ def rises_with_depth(metric: str, depths: tuple[int, int], labels: Sequence[str]
         low, high = (_sums(rows[rows["depth"] == depth], metric, [depth]) for depth in depths)
         if low.sets != high.sets:
             raise KeyError(f"data sets with a {NAMES[metric]} at both depths")
-        everything = np.ones(len(low.sets))
-        listed = "; ".join(
-            f"{label} {low.means(everything)[label]:.3g} and {high.means(everything)[label]:.3g}" for label in labels
-        )
+        listed = "; ".join(f"{label} {low.means()[label]:.3g} and {high.means()[label]:.3g}" for label in labels)
 
         def judge(weights: Floats) -> Finding:
             first, second = low.means(weights), high.means(weights)
-            return _either(all(second[label] > first[label] for label in labels))
+            return either(all(second[label] > first[label] for label in labels))
 
         return Evidence(f"mean {NAMES[metric]}{_at(depths)}: {listed}", low.sets, judge)
 
@@ -472,14 +383,10 @@ def threads_help(study: Study) -> Evidence:
     sums = _log_ratios(finished.assign(value=took), "value", "codt-threads", "codt")
     if sums is None:
         raise KeyError("problem that both codt and codt-threads finished")
-    ratio, n = sums.mean(np.ones(len(sums.sets))), int(sums.counts.sum())
-
-    def judge(weights: Floats) -> Finding:
-        ratio = sums.mean(weights)
-        return _either(ratio < 1, ratio)
+    ratio, n = sums.mean(), sums.n_problems
 
     told = f"codt-threads takes {ratio:.3g} times as long by the wall clock ({n} problems)"
-    return Evidence(told, sums.sets, judge, "codt-threads to codt")
+    return by_mean(sums, lambda ratio: ratio < 1, told, "codt-threads to codt")
 
 
 def grows_logarithmically(study: Study) -> Evidence:
@@ -496,18 +403,10 @@ def grows_logarithmically(study: Study) -> Evidence:
         told.append(f"{dataset} {fits[0]:.2f} ({fits[1]:.2f}), n^{power:.2f}")
     if not told:
         raise KeyError("data set with four sizes")
-    sums = _Sums.of(_of_sets(better), geometric=False)
-
-    def judge(weights: Floats) -> Finding:
-        share = sums.mean(weights)
-        return _either(share > 0.5, share)
+    sums = SumsBySet.of(pd.DataFrame({"share": list(better.values())}, index=pd.Index(list(better), name="dataset")))
 
     evidence = f"r2 of a line in log n (in n), and the best power of n: {'; '.join(told)}"
-    return Evidence(evidence, sums.sets, judge, "share of the data sets")
-
-
-def _of_sets(values: Mapping[str, float]) -> pd.DataFrame:
-    return pd.DataFrame({"share": list(values.values())}, index=pd.Index(list(values), name="dataset"))
+    return by_mean(sums, lambda share: share > 0.5, evidence, "share of the data sets")
 
 
 def _at(depths: Sequence[int]) -> str:
