@@ -71,10 +71,11 @@ def may_refuse(data: Data) -> bool:  # noqa: PLR0911 - a reason each
     least_range = min((r for r in ranges if r > 0), default=1.0)
     if largest > LARGEST_TARGET or least_range <= SMALLEST_RANGE:
         return True
-    if weights is None:
+    if weights is None and y.shape[1] == 1:
         return False
-    # Squares and weights together must not leave the range of floats either.
-    logs = [2 * np.log10(r) + np.log10(w) for r in (*ranges, largest) if r > 0 for w in weights[weights > 0]]
+    # Squares and weights together must not leave the range of floats either; several outputs are summed like weights.
+    positive = [1.0] if weights is None else weights[weights > 0]
+    logs = [2 * np.log10(r) + np.log10(w) for r in (*ranges, largest) if r > 0 for w in positive]
     return bool(logs) and (max(logs) > 290 or min(logs) < -290)
 
 

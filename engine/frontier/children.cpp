@@ -307,17 +307,22 @@ void Children::update(Slot slot) {
 }
 
 void Children::set_heuristic(Child& child) {
-    if (!strategy_->needs_heuristic()) return;
+    child.heuristic = heuristic_of(child, child.first, child.last, child.lower.allowed);
+}
+
+double Children::heuristic_of(const Child& child, std::uint32_t first, std::uint32_t last,
+                              double lower) const {
+    if (!strategy_->needs_heuristic()) return child.heuristic;
     NodeState state;
-    state.lower_bound = child.lower.allowed * objective_->unit();
+    state.lower_bound = lower * objective_->unit();
     state.support = subset_->size();
     state.depth = depth_;
     state.feature_rank = order_->rank[child.feature];
     if (!order_->discrepancy.empty()) {
         const auto begin = order_->discrepancy[child.feature].begin();
-        state.split_discrepancy = *std::min_element(begin + child.first, begin + child.last + 1);
+        state.split_discrepancy = *std::min_element(begin + first, begin + last + 1);
     }
-    child.heuristic = heuristic_value(strategy_->heuristic, state, child.random);
+    return heuristic_value(strategy_->heuristic, state, child.random);
 }
 
 bool Children::before_by_priority(Slot a, Slot b) const {

@@ -214,6 +214,8 @@ class Children {
     // Replaces an interval by what is left of it, if anything; whether it has changed.
     bool replace(Slot slot, const OpenInterval& interval, double lower, bool left);
     void set_heuristic(Child& child);
+    // Its value if the child had these thresholds and this bound.
+    double heuristic_of(const Child& child, std::uint32_t first, std::uint32_t last, double lower) const;
     bool before_by_priority(Slot a, Slot b) const;
     void note_evaluated(std::uint32_t track, const EvaluatedSplit& split);
     double forbidden_lower();

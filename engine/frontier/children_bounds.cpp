@@ -266,15 +266,15 @@ bool Children::replace(Slot slot, const OpenInterval& interval, double lower, bo
         unlink(slot);
         return true;
     }
-    Child changed = (*this)[slot];
-    if (interval.first == changed.first && interval.last == changed.last && lower == changed.lower.allowed)
+    Child& child = at(slot);
+    if (interval.first == child.first && interval.last == child.last && lower == child.lower.allowed)
         return false;
-    changed.first = interval.first;
-    changed.last = interval.last;
-    changed.lower = Bound::both(lower);
     // A user's function may throw: the queues must be in order then, since other threads go on for a moment.
-    set_heuristic(changed);
-    at(slot) = changed;
+    const double heuristic = heuristic_of(child, interval.first, interval.last, lower);
+    child.first = interval.first;
+    child.last = interval.last;
+    child.lower = Bound::both(lower);
+    child.heuristic = heuristic;
     update(slot);
     return true;
 }
