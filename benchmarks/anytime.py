@@ -26,16 +26,14 @@ from numpy.typing import NDArray
 from benchmarks.cell import load
 from benchmarks.runner import GRACE_SECONDS, ROOT, Journal, describe_machine, now, read_records
 from benchmarks.sections import markdown_table, write_section
-from benchmarks.work import WORK
+from benchmarks.work import datasets_of
 
 RESULTS = Path("build/anytime.jsonl")
 DOCUMENT = ROOT / "docs" / "anytime.md"
 FIGURES = ROOT / "docs" / "images"
 
-CLASSIFICATION = next(work.datasets for work in WORK if work.name == "depth-3")
-REGRESSION = tuple(
-    dataset for work in WORK if work.name in ("regression-3", "hard-regression-3") for dataset in work.datasets
-)
+CLASSIFICATION = datasets_of("depth-3")
+REGRESSION = datasets_of("regression-3", "hard-regression-3")
 DEPTHS = {"classification": (5, 6), "regression": (4, 5)}
 #: Options by method.
 METHODS: dict[str, dict[str, Any]] = {

@@ -14,7 +14,6 @@ from statistics import median
 from time import perf_counter, process_time
 from typing import Any
 
-import psutil  # Dask needs it, too
 from distributed import Client, LocalCluster
 
 from benchmarks.cluster_simulation import Costs, Prediction, model_for, simulate
@@ -23,6 +22,7 @@ from benchmarks.sections import markdown_table
 from codt.cluster.dask_crew import DaskCrew
 from codt.data.datasets import load_dataset
 from codt.search.units import solved_by
+from codt.study.load import LoadWatch
 from codt.study.machine import cpu_model
 
 DATA = ("raisin:4", "wilt:5", "rice:4")
@@ -92,26 +92,17 @@ def _round_trip(client: Any) -> tuple[float, float]:
     return median(trips), (sum(client.run(process_time).values()) - cpu) / TRIPS
 
 
-def _cpu_seconds() -> tuple[float, float]:
-    """Return the CPU time of this machine, and that of this process with its workers."""
-    times = psutil.cpu_times()
-    here = psutil.Process()
-    own = [process.cpu_times() for process in (here, *here.children(recursive=True))]
-    return sum(times) - times.idle - getattr(times, "iowait", 0.0), sum(one.user + one.system for one in own)
-
-
 def measure(data: str, depth: int, workers: int, *, primal: bool) -> Measured:
     """Run a search on a new cluster."""
     X, y = load_dataset(data)
     with local_cluster(workers) as client:
         trip, overhead = _round_trip(client)
         crew = DaskCrew(client)
-        (machine, own), start, cpu = _cpu_seconds(), perf_counter(), process_time()
+        watch, start, cpu = LoadWatch(), perf_counter(), process_time()
         with solved_by(crew):
             model = model_for(data, depth, primal=primal).fit(X, y)
         seconds, cpu = perf_counter() - start, process_time() - cpu
-        machine_now, own_now = _cpu_seconds()
-    others = max(0.0, (machine_now - machine) - (own_now - own)) / seconds
+        others = watch.others()
     scanned = model.search_stats_["scanned_samples"]
     run = Measured(workers, model.objective_, seconds, scanned, crew.units, cpu, trip, overhead, others)
     print(

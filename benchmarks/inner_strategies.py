@@ -7,11 +7,9 @@ are proven optimal; what it changes is how soon a subproblem has a good incumben
 from __future__ import annotations
 
 import argparse
-import math
 from pathlib import Path
+from statistics import geometric_mean
 from time import process_time
-
-import numpy as np
 
 from benchmarks.cell import load
 from benchmarks.machine import available_kernels
@@ -47,7 +45,7 @@ def compared(times: dict[str, dict[str, float]]) -> list[list[str]]:
     for strategy, taken in times.items():
         ratios = {name: seconds / times[DEFAULT][name] for name, seconds in taken.items()}
         least, most = min(ratios, key=ratios.__getitem__), max(ratios, key=ratios.__getitem__)
-        mean = math.exp(float(np.mean(np.log(list(ratios.values())))))
+        mean = geometric_mean(ratios.values())
         rows.append([strategy, f"{mean:.2f}", f"{ratios[least]:.2f} ({least})", f"{ratios[most]:.2f} ({most})"])
     return sorted(rows, key=lambda row: float(row[1]))
 

@@ -23,7 +23,7 @@ from benchmarks.machine import available_kernels
 from benchmarks.report import duration
 from benchmarks.runner import ROOT, now
 from benchmarks.sections import DOCUMENT, markdown_table, write_section
-from benchmarks.work import WORK
+from benchmarks.work import datasets_of
 from codt import OptimalTreeClassifier
 from codt.study.machine import cpu_model
 
@@ -114,9 +114,10 @@ def mean_row(rows: list[dict[str, float | None]], names: list[str]) -> list[str]
 
 def main(arguments: list[str] | None = None) -> None:
     """Measure, and write the section on weights."""
-    datasets = next(work.datasets for work in WORK if work.name == "depth-3")
     parser = argparse.ArgumentParser(prog="python -m benchmarks.weights", description=__doc__)
-    parser.add_argument("--datasets", nargs="+", default=datasets, help="default: the 16 classification sets")
+    parser.add_argument(
+        "--datasets", nargs="+", default=datasets_of("depth-3"), help="default: the 16 classification sets"
+    )
     parser.add_argument("--variants", nargs="+", choices=[variant.name for variant in VARIANTS], metavar="NAME")
     parser.add_argument("--depth", type=int, default=3, help="default: 3")
     parser.add_argument("--repeat", type=int, default=3, help="fits of each, the fastest of which counts (default: 3)")

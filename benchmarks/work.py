@@ -190,6 +190,17 @@ WORK = (
 )
 
 
+def datasets_of(*names: str) -> tuple[str, ...]:
+    """Return the data sets of packages of work.
+
+    Examples
+    --------
+    >>> datasets_of("hard-regression-3")
+    ('casp', 'energy', 'gas')
+    """
+    return tuple(dataset for work in WORK if work.name in names for dataset in work.datasets)
+
+
 def threads_of(dataset: str, depth: int) -> int:
     """Return the number of threads that codt has for a cell.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -52,6 +52,29 @@ class Fit:
     fallbacks: int | None = None
     trace: list[list[float]] = field(default_factory=list)
     trace_cpu: list[float] = field(default_factory=list)
+
+    @classmethod
+    def of_search(
+        cls,
+        status: str | None,
+        loss: float,
+        lower_bound: float,
+        stats: Mapping[str, Any],
+        trace: Floats,
+        cpu: list[float],
+    ) -> Fit:
+        """Return what a search of codt found; ``cpu`` has the processor time of each row of the trace, if any."""
+        endings: dict[str | None, FitStatus] = {"optimal": "optimal", "memory-limit": "memory-limit"}
+        return cls(
+            status=endings.get(status, "time-limit"),
+            loss=float(loss),
+            lower_bound=float(lower_bound),
+            expansions=stats.get("expansions", 0),  # none where a limit struck before the search
+            evaluations=stats.get("left_right_evaluations"),
+            fallbacks=stats.get("fallbacks"),
+            trace=trace.tolist(),
+            trace_cpu=cpu,
+        )
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from codt import OptimalTreeClassifier, OptimalTreeRegressor
 from codt.study.memory import resident_bytes
-from codt.study.methods.base import Fit, FitStatus, Method, Problem
+from codt.study.methods.base import Fit, Method, Problem
 from codt.study.methods.processor_clock import WALL_FACTOR, ProcessorClock
 
 
@@ -43,17 +43,8 @@ def _prepare(problem: Problem, **options: Any) -> Callable[[], Fit]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the status says it
             model.fit(problem.X, problem.y)
-        endings: dict[str, FitStatus] = {"optimal": "optimal", "memory-limit": "memory-limit"}
-        return Fit(
-            status=endings.get(model.status_, "time-limit"),
-            loss=float(model.loss_),
-            lower_bound=float(model.lower_bound_),
-            expansions=int(model.n_expansions_),
-            evaluations=model.search_stats_.get("left_right_evaluations"),
-            fallbacks=model.search_stats_.get("fallbacks"),
-            trace=model.trace_.tolist(),
-            trace_cpu=[] if several else clock.spent_at(model.trace_[:, 0]),
-        )
+        cpu = [] if several else clock.spent_at(model.trace_[:, 0])
+        return Fit.of_search(model.status_, model.loss_, model.lower_bound_, model.search_stats_, model.trace_, cpu)
 
     return fit
 

@@ -11,7 +11,7 @@ from time import perf_counter
 
 from codt.search.search import Search
 from codt.study.memory import resident_bytes
-from codt.study.methods.base import Fit, FitStatus, Method, Problem
+from codt.study.methods.base import Fit, Method, Problem
 from codt.study.methods.processor_clock import WALL_FACTOR, ProcessorClock
 
 #: Seconds between looks at the clock.
@@ -48,17 +48,8 @@ def _prepare(problem: Problem) -> Callable[[], Fit]:
             return clock.look(search.seconds)
 
         search.run(time_limit=WALL_FACTOR * problem.time_limit, poll=poll)
-        endings: dict[str | None, FitStatus] = {"optimal": "optimal", "memory-limit": "memory-limit"}
-        return Fit(
-            status=endings.get(search.status, "time-limit"),
-            loss=float(search.loss),
-            lower_bound=float(search.bounds.lower),
-            expansions=int(search.n_expansions),
-            evaluations=search.stats.get("left_right_evaluations"),
-            fallbacks=search.stats.get("fallbacks"),
-            trace=search.trace.tolist(),
-            trace_cpu=clock.spent_at(search.trace[:, 0]),
-        )
+        cpu = clock.spent_at(search.trace[:, 0])
+        return Fit.of_search(search.status, search.loss, search.bounds.lower, search.stats, search.trace, cpu)
 
     return fit
 
