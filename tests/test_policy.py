@@ -16,8 +16,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OrdinalEncoder
 from sklearn.utils import column_or_1d
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.multiclass import check_classification_targets
@@ -215,6 +219,33 @@ def test_scores_from_observations_find_nearly_the_best_policy() -> None:
     forests = doubly_robust_scores(X[:200], action[:200], outcome[:200], cv=2, random_state=0)
     again = doubly_robust_scores(X[:200], action[:200], outcome[:200], cv=2, random_state=0)
     assert (forests == again).all()
+
+
+def test_models_of_scores_see_the_samples_as_they_are() -> None:
+    X, action, outcome, _ = trial(240, 4)
+    gaps = X.copy()
+    gaps[::7, 0] = np.nan
+    colours = np.array(["red", "green", "blue"])[(X[:, 1] * 10).astype(int) % 3]
+    frame = pd.DataFrame({"size": gaps[:, 0], "colour": colours})
+    codes = np.searchsorted(["blue", "green", "red"], colours)
+
+    def scores(samples: Any, encode: Any) -> Any:
+        return doubly_robust_scores(
+            samples,
+            action,
+            outcome,
+            outcome_model=make_pipeline(encode, HistGradientBoostingRegressor(max_iter=3)),
+            propensity_model=make_pipeline(encode, HistGradientBoostingClassifier(max_iter=3)),
+            random_state=0,
+        )
+
+    by_name = make_column_transformer((OrdinalEncoder(), ["colour"]), ("passthrough", ["size"]))
+    assert (scores(frame, by_name) == scores(np.column_stack([codes, gaps[:, 0]]), "passthrough")).all()
+    with pytest.raises(ValueError, match="could not convert string to float"):
+        doubly_robust_scores(frame, action, outcome, random_state=0)
+    names = np.array(["none", "one", "two"])
+    policy = OptimalPolicyTree(max_depth=1).fit(frame, scores(frame, by_name), actions=np.unique(names[action]))
+    assert set(policy.predict(frame)) <= set(names)
 
 
 def test_scores_are_the_formula() -> None:

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils.validation import check_array, column_or_1d
+from sklearn.utils import indexable
+from sklearn.utils._indexing import _safe_indexing
+from sklearn.utils.validation import _num_samples, check_array, column_or_1d
 
 Floats = NDArray[np.float64]
 
@@ -36,8 +38,8 @@ def doubly_robust_scores(
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
-        The samples.
+    X : array-like or data frame of shape (n_samples, n_features)
+        The samples, given to the models as they are: a frame with texts and gaps if the models take one.
     action : array-like of shape (n_samples,)
         The action that was taken for each sample: numbers or texts.
     outcome : array-like of shape (n_samples,)
@@ -56,7 +58,8 @@ def doubly_robust_scores(
     Returns
     -------
     scores : ndarray of shape (n_samples, n_actions)
-        The columns are the actions in ascending order, ``numpy.unique(action)``. Probabilities below 0.01 are taken
+        The columns are the actions in ascending order, ``numpy.unique(action)``, which is also what
+        `OptimalPolicyTree.fit` takes as ``actions``, the names that it predicts. Probabilities below 0.01 are taken
         for 0.01.
 
     Examples
@@ -72,34 +75,37 @@ def doubly_robust_scores(
     >>> np.abs(scores - np.column_stack([np.zeros(400), X])).max() < 1e-9
     np.True_
     """
-    samples = check_array(X)
+    (samples,) = indexable(X)
+    if outcome_model is None or (propensity_model is None and propensity is None):
+        samples = check_array(samples, ensure_all_finite="allow-nan", input_name="X")  # forests need numbers
+    count = _num_samples(samples)
     taken, outcomes = column_or_1d(action), check_array(outcome, ensure_2d=False, dtype=np.float64)
-    if outcomes.ndim != 1 or not len(samples) == len(taken) == len(outcomes):
+    if outcomes.ndim != 1 or not count == len(taken) == len(outcomes):
         raise ValueError(
-            f"X, action and outcome have {len(samples)}, {len(taken)} and {len(outcomes)} rows; expected one outcome"
+            f"X, action and outcome have {count}, {len(taken)} and {len(outcomes)} rows; expected one outcome"
             " and one action for every sample."
         )
     actions, codes = np.unique(taken, return_inverse=True)
     if len(actions) < 2:
         raise ValueError(f"action holds only {actions[0]!r}; expected at least two actions.")
-    known = None if propensity is None else _known_propensity(propensity, len(samples), len(actions))
+    known = None if propensity is None else _known_propensity(propensity, count, len(actions))
     folds = StratifiedKFold(cv, shuffle=True, random_state=random_state) if isinstance(cv, int) else cv
-    expected = np.full((len(samples), len(actions)), np.nan)
-    shares = np.full((len(samples), len(actions)), np.nan) if known is None else known
-    for train, test in folds.split(samples, codes):
+    expected = np.full((count, len(actions)), np.nan)
+    shares = np.full((count, len(actions)), np.nan) if known is None else known
+    for train, test in folds.split(np.zeros((count, 1)), codes):
         missing = np.setdiff1d(np.arange(len(actions)), codes[train])
         if len(missing):
             raise ValueError(f"no sample of a fold has the action {actions[missing[0]]!r}; expected fewer folds.")
         for code in range(len(actions)):
             rows = train[codes[train] == code]
-            model = _outcome_model(outcome_model, random_state).fit(samples[rows], outcomes[rows])
-            expected[test, code] = model.predict(samples[test])
+            model = _outcome_model(outcome_model, random_state).fit(_safe_indexing(samples, rows), outcomes[rows])
+            expected[test, code] = model.predict(_safe_indexing(samples, test))
         if known is None:
-            model = _propensity_model(propensity_model, random_state).fit(samples[train], codes[train])
-            shares[test] = model.predict_proba(samples[test])
+            model = _propensity_model(propensity_model, random_state).fit(_safe_indexing(samples, train), codes[train])
+            shares[test] = model.predict_proba(_safe_indexing(samples, test))
     if np.isnan(expected).any():
         raise ValueError(f"cv={cv!r}: expected every sample in the test part of a fold.")
-    own = np.arange(len(samples)), codes
+    own = np.arange(count), codes
     expected[own] += (outcomes - expected[own]) / np.maximum(shares[own], LEAST_PROPENSITY)
     return expected
 
