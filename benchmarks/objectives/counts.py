@@ -14,7 +14,7 @@ from benchmarks.report import duration
 from codt import OptimalTreeRegressor
 
 DATASETS = ("concrete", "fish", "qsar", "query1", "grid")
-#: Larger sets are fitted at depth 2 only: there are no fast scans for these criteria.
+#: Larger sets are fitted at depth 2 only, to keep this part short.
 MOST_SAMPLES_AT_DEPTH_3 = 2_500
 
 

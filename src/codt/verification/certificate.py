@@ -97,9 +97,9 @@ def verify(
 
     Parameters
     ----------
-    model : OptimalTreeClassifier or OptimalTreeRegressor
-        A fitted estimator; or a fitted pipeline that ends in one, or a fitted decision tree of scikit-learn, about
-        which nothing is proven.
+    model : OptimalTreeClassifier, OptimalTreeRegressor, OptimalPolicyTree or OptimalSurvivalTree
+        A fitted estimator, also one that was chosen by cross-validation; or a fitted pipeline that ends in one, or a
+        fitted decision tree of scikit-learn, about which nothing is proven.
     X, y, sample_weight, sample_costs : array-like
         What it was fitted to. A pipeline transforms the samples as it does to predict.
     enumerate_trees : bool, default=False
