@@ -19,10 +19,12 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from codt.command_line.app import app
+from codt.input_checks.arrays import Floats
 from codt.study.cells import cells
 from codt.study.claims import CLAIMS
-from codt.study.confidence import CONFIRMED, CONTRADICTED, UNDECIDED, draws, weigh
+from codt.study.confidence import CONFIRMED, CONTRADICTED, NEEDED, UNDECIDED, Verdict, draws, weigh
 from codt.study.description import find
+from codt.study.evidence import Evidence, Finding, either
 from codt.study.judging import beats_peers, means, no_difference, significantly_better, times_slower
 from codt.study.metrics import Study, evaluate
 from codt.study.runner import open_store
@@ -56,16 +58,41 @@ def test_what_stands_out_is_confirmed_and_noise_is_undecided() -> None:
     assert (against.outcome, against.confidence) == (CONTRADICTED, 1.0)
     outcomes = [FIRST.judge([study_of(runs(noise=1.0, lead=1.0, seed=seed))])[0] for seed in range(6)]
     assert sum(verdict.outcome == UNDECIDED for verdict in outcomes) >= 3
-    assert all((verdict.outcome == UNDECIDED) == (verdict.confidence < 0.95) for verdict in outcomes)
+    assert all((verdict.outcome == UNDECIDED) == (verdict.confidence < NEEDED) for verdict in outcomes)
 
 
 def test_the_effect_is_told_with_its_range() -> None:
     verdict = FIRST.judge([study_of(runs(noise=0.1, lead=3.0))])[0]
-    meaning, _, numbers = verdict.effect.partition(": ")
-    assert meaning.endswith(" to bfs-small-lb")
-    effect, low, high = (float(part) for part in numbers.replace("(", "").replace(")", "").replace("to ", "").split())
+    assert verdict.effect.partition(": ")[0].endswith(" to bfs-small-lb")
+    effect, low, high = effect_of(verdict)
     assert low <= effect <= high
     assert 2.5 < low < high < 3.5
+
+
+def effect_of(verdict: Verdict) -> tuple[float, float, float]:
+    """Return an effect and its range."""
+    effect, low, high = verdict.effect.partition(": ")[2].replace("(", "").replace(")", "").replace("to ", "").split()
+    return float(effect), float(low), float(high)
+
+
+def test_no_verdict_is_against_the_range_beside_it() -> None:
+    study = study_of(runs(noise=0.0))
+    values = np.random.default_rng(0).normal(size=12)
+    found = []
+    for shift in np.linspace(-2, 2, 81):
+
+        def judge(weights: Floats, shift: float = shift) -> Finding:
+            mean = float(np.average(values + shift, weights=weights))
+            return either(mean > 0, math.exp(mean))
+
+        evidence = Evidence("", list("abcdefghijkl"), judge, "one to another")
+        verdict = weigh(lambda study, evidence=evidence: evidence, study)
+        _, low, high = effect_of(verdict)
+        assert verdict.outcome == (CONFIRMED if low > 1 else CONTRADICTED if high < 1 else UNDECIDED)
+        found.append((verdict.outcome, verdict.confidence))
+    assert {outcome for outcome, _ in found} == {CONFIRMED, CONTRADICTED, UNDECIDED}
+    # More than 95 % of the draws on one side are not enough: the range of 95 % leaves out draws at both ends.
+    assert any(outcome == UNDECIDED and confidence > 0.95 for outcome, confidence in found)
 
 
 def test_a_few_sets_decide_nothing() -> None:

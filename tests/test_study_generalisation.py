@@ -29,12 +29,13 @@ from codt.study.generalisation.comparison import (
     WORSE,
     difference,
     differences,
+    differences_between,
     fold_interval,
     pairs,
 )
 from codt.study.generalisation.cross_validation import cross_validate, log_loss, stability
 from codt.study.generalisation.folds import outer_folds, with_noise
-from codt.study.generalisation.section import means
+from codt.study.generalisation.section import left_out, means
 from codt.study.learners import LEARNERS
 from codt.study.learners.base import INNER_FOLDS, Training
 from codt.study.metrics import Study, load
@@ -219,6 +220,7 @@ def test_differences_are_those_of_the_packages() -> None:
     interval = stats.ttest_1samp(first - second, 0).confidence_interval(0.95)
     assert (found.low, found.high) == (pytest.approx(interval.low), pytest.approx(interval.high))
     assert found.p == pytest.approx(stats.wilcoxon(first - second, zero_method="zsplit").pvalue)
+    assert found.median == pytest.approx(np.median(first - second))
     assert found.verdict == BETTER
     assert difference(second, first).verdict == WORSE
     assert difference(second, first, higher_is_better=False).verdict == BETTER
@@ -307,6 +309,23 @@ def test_a_cell_without_folds_does_not_count(tmp_path: Path) -> None:
     assert list(found.skipped["dataset"]) == ["wine"]
     assert differences(found)["data sets"][0] == 6
     assert set(means(found)["data sets"]) == {6, 1}
+    assert left_out(found) == ["wine"]
+
+
+def test_methods_of_two_studies_are_compared_on_the_problems_of_both(tmp_path: Path) -> None:
+    first = made_up(tmp_path, study(name="first", datasets=SETS, methods=("optimal-tuned",)), 0.25)
+    sets = tuple(reversed(SETS[1:]))
+    second = made_up(tmp_path, study(name="second", datasets=(*sets, "raisin"), methods=("cart-fixed",)), 0.0)
+    table = differences_between((first, "optimal-tuned"), (second, "cart-fixed"))
+    assert list(table["task"]) == ["classification", "regression"]
+    assert list(table["data sets"]) == [6, 1]
+    ours, theirs = (rows.set_index("dataset")["score"] for rows in (first.rows, second.rows))
+    of_both = (ours - theirs).dropna().drop("diabetes")
+    assert table["mean difference"][0] == pytest.approx(of_both.mean())
+    assert table["median difference"][0] == pytest.approx(of_both.median())
+    other = replace(second, description=replace(second.description, folds=7))
+    with pytest.raises(ValueError, match="first and second have different folds"):
+        differences_between((first, "optimal-tuned"), (other, "cart-fixed"))
 
 
 @pytest.mark.parametrize(

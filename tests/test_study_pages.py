@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,12 +17,15 @@ import pyarrow.parquet as pq
 from typer.testing import CliRunner
 
 from codt.command_line.app import app
+from codt.study.cells import cells
 from codt.study.claims import CLAIMS
+from codt.study.confidence import FEWEST_SETS
 from codt.study.description import find
 from codt.study.pages import FIGURES, render_pages, write_pages
+from codt.study.runner import open_store
 from codt.study.speed import PAPER_RUN_TIMES
 from tests.test_study_generalisation import SETS, made_up, study
-from tests.test_study_report import PAPERS, fill
+from tests.test_study_report import MACHINE, PAPERS, fill
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -71,6 +76,12 @@ TEMPLATE = """# Title
 {{ mine.one(mine.differences(), task="classification")["mean difference"] | points }}
 {{ mine.means | table({"label": "method", "score": "score, %"}) }}
 {{ mine.figure("sizes") }}
+{{ mine.samples | length }} sizes, depth {{ mine.depth }}, {{ mine.folds }} folds, without {{ mine.left_out() }}
+{{ mine.median("fit_seconds", "classification", "cart-fixed") | number }} s
+{{ mine.differences_to(mine, "optimal-fixed", "cart-fixed") | table({"task": "between", "wins": "won"}) }}
+{% for _, row in mine.by_set("optimal-fixed", "cart-fixed", "regression").iterrows() %}{{ row["dataset"] }}{% endfor %}
+
+{{ mine.shown_pairs() | length }} pairs
 """
 
 
@@ -86,6 +97,8 @@ def test_a_page_asks_for_its_numbers(tmp_path: Path) -> None:
     assert "\n+30." in text or "\n+29." in text
     assert text.count("\n| optimal-fixed |") == 2  # classification and regression
     assert "(images/study/mine-sizes.svg)" in text
+    assert "\n0 sizes, depth 2, 3 folds, without []\n1 s\n| between | won |\n" in text
+    assert "\n| classification | 7 |\n| regression | 1 |\ndiabetes\n2 pairs\n" in text
     first = (docs / FIGURES / "mine-sizes.svg").read_bytes()
     assert first.startswith(b"<?xml")
     # Other results make another page.
@@ -115,19 +128,27 @@ SEARCHES = """{% set mine = study("strategies-runtime-quick") %}
 {{ "%.0f" | format(mine.speed("dfs-blossom", 3).ratio) }}
 {{ mine.by_depth("runtime") | table({"label": "strategy", "d = 3": "three", "d = 4": "four"}) }}
 {{ mine.sooner([3, 4], 0.5, 5.0) | table({"label": "strategy", "0.5 s": "soon", "5 s": "late"}) }}
+{{ mine.at_depth(4, "runtime", "oi") | table({"label": "by run time", "runtime": "s", "oi": "OI", "solved": "done"}) }}
+{{ mine.ahead("runtime", [3, 4], "bfs-small-lb", "lds-mid").outcome }}
+{{ mine.ahead("runtime", [3], "dfs-blossom", "lds-mid").effect }}
+{{ mine.on_sets_of(study("profiles-quick")).n_sets }} shared
+{{ mine.depths | join(" and ") }}
 {{ mine.figure("runtime") }}
 """
 
 
 def test_a_page_tells_about_searches(tmp_path: Path) -> None:
     fill(tmp_path, "strategies-runtime", PAPERS)
+    fill(tmp_path, replace(find("profiles", form="quick"), datasets=("bank", "magic")), PAPERS)
     (tmp_path / "page.md.jinja").write_text(SEARCHES, encoding="utf-8")
     kept: list[str] = []
     page = render_pages(tmp_path, tmp_path, lambda name, figure: kept.append(name))["page.md"]
     # Half a second on the first data set, a tenth more on every further one; by the processor's clock half of that.
     assert page.startswith("80 of 80, 0 disturbed, 5 s\n0 disagreements\nconfirmed\n")
     assert "| strategy | three | four |\n| --- | --- | --- |\n| bfs-small-lb | 0.33" in page
-    assert page.count("\n| ") == 2 * (2 + len(PAPERS))
+    assert page.count("\n| ") == 3 * (2 + len(PAPERS))
+    assert "\n| by run time | s | OI | done |\n| --- | --- | --- | --- |\n| bfs-small-lb | 0.33" in page
+    assert "\nconfirmed\nlds-mid to dfs-blossom: 2 (2 to 2)\n1 shared\n3 and 4\n" in page
     assert "| strategy | soon | late |\n| --- | --- | --- |\n| bfs-small-lb | 0." in page
     assert "\n| bfs-large-lb | 1 | 0." in page
     speed = [PAPER_RUN_TIMES[name, 3] / (0.5 * factor) for name, factor in SHARED.items()]
@@ -145,6 +166,53 @@ SHARED = {
     for place, name in enumerate(find("strategies-runtime", form="quick").datasets)
     if (name, 3) in PAPER_RUN_TIMES
 }
+
+
+def section_of_orders(root: Path, bound: Callable[[str, int], float], found: Callable[[str], float]) -> str:
+    """Return the section about orders with heuristics of a made-up run.
+
+    ``bound`` is the share of the loss of 50 that an order proves at once at a depth, and ``found`` the second in which
+    it finds the best tree.
+    """
+    description = find("orders-with-heuristics", form="standard")
+    description = replace(description, datasets=description.datasets[:FEWEST_SETS], chance_repetitions=1)
+    store = open_store(description, root)
+    for number, cell in enumerate(cells(description)):
+        noise = 1 + 0.01 * (number % 5)
+        trace = [[0.0, 0, 50 * bound(cell.strategy, cell.depth) / noise, 100.0]]
+        trace.append([found(cell.strategy) * noise, 5, trace[0][2], 50.0])
+        outcome = {"task": "classification", "status": "time-limit", "loss": 50.0, "greedy_loss": 100.0}
+        times = {"seconds": cell.time_limit, "cpu_seconds": cell.time_limit, "trace": trace}
+        store.add({"key": cell.key, **vars(cell), **MACHINE, **outcome, **times})
+    store.compact()
+    docs = root / "docs"
+    docs.mkdir()
+    (docs / "section.jinja").write_text((DOCS / "orders-with-heuristics.jinja").read_text("utf-8"), "utf-8")
+    (docs / "page.md.jinja").write_text('{% include "section.jinja" %}', encoding="utf-8")
+    return render_pages(root, docs, lambda name, figure: None)["page.md"]
+
+
+def test_the_section_about_orders_with_heuristics_follows_the_numbers(tmp_path: Path) -> None:
+    def bound(strategy: str, depth: int) -> float:
+        if depth == 6:
+            return 0.0
+        best = {4: "bfs-lb", 5: "dfs-blossom"}[depth]
+        return 0.8 if strategy == best else 0.5 if strategy in ("dfs-blossom", "and-or") else 0.2
+
+    text = section_of_orders(tmp_path / "a", bound, lambda strategy: 2.0 if strategy == "bfs-lb" else 1.0)
+    assert "- At depth 4 `bfs-lb` proves most: 0.21" in text
+    assert re.search(r"the default 0\.508 \(dfs-blossom to bfs-lb: 2\.\d+ \(2\.\d+ to 2\.\d+\): established\)", text)
+    assert "worse than those of the default: 0.512 and 0.254" in text
+    assert f"It completes 0 of {FEWEST_SETS} searches, the default 0 of {FEWEST_SETS}" in text
+    assert "- At depth 5 the default, `dfs-blossom`, proves most (0.21" in text
+    assert "next is `and-or` with 0.508" in text
+    assert "- At depth 6 no order proves anything to speak of within 4 s." in text
+    assert text.count("\n| ") == 3 * (2 + 18)
+    # Sooner instead of later, or not to be told apart.
+    text = section_of_orders(tmp_path / "b", bound, lambda strategy: 0.5 if strategy == "bfs-lb" else 1.0)
+    assert "better than those of the default: 0.128 and 0.254" in text
+    text = section_of_orders(tmp_path / "c", bound, lambda strategy: 1.0)
+    assert "not shown to be better or worse than those of the default: 0.256 and 0.254" in text
 
 
 def test_a_page_cannot_ask_for_what_is_not_there(tmp_path: Path) -> None:

@@ -1,9 +1,11 @@
 """How certain a finding is: whether it would have come out on other data sets too.
 
 Data sets are drawn from those that the finding is of, with replacement, and the statement is judged by the results of
-each draw (the bootstrap; whole data sets, since the depths of one are not independent). What comes out the same in 95 %
-of the draws is a finding; everything else is undecided. That share is no significance level: statements that several
-things hold at once are confirmed less easily than others, and the ranges of so few data sets are somewhat narrow.
+each draw (the bootstrap; whole data sets, since the depths of one are not independent). What comes out the same in
+97.5 % of the draws is a finding; everything else is undecided. That is the same as to ask that the range of 95 % of the
+draws, which leaves out 2.5 % at either end, excludes the value that decides: of two means, a ratio of 1. It is no
+significance level: statements that several things hold at once are confirmed less easily than others, and the ranges of
+so few data sets are somewhat narrow.
 """
 
 from __future__ import annotations
@@ -21,7 +23,10 @@ from codt.study.metrics import Study
 CONFIRMED, CONTRADICTED, UNDECIDED, NO_DATA = "confirmed", "contradicted", "undecided", "no data"
 
 DRAWS = 1000
-NEEDED = 0.95
+#: The range that effects are told with has this share of the draws; equally many are below and above it.
+RANGE = 0.95
+#: A finding has at most the draws of one end against it, so that no verdict is given against the range beside it.
+NEEDED = (1 + RANGE) / 2
 #: With fewer data sets than this, not even unanimity would be significant (a sign test has p = 0.03 with six).
 FEWEST_SETS = 6
 
@@ -84,5 +89,5 @@ def _effect(found: Finding, again: list[Finding], meaning: str) -> str:
     effects = [other.effect for other in again if math.isfinite(other.effect)]
     if not meaning or not math.isfinite(found.effect) or not effects:
         return ""
-    low, high = np.percentile(effects, [2.5, 97.5])
+    low, high = np.quantile(effects, [1 - NEEDED, NEEDED])
     return f"{meaning}: {found.effect:.3g} ({low:.3g} to {high:.3g})"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,9 @@ from codt.study import figures
 from codt.study.claims import CLAIMS
 from codt.study.confidence import Verdict, weigh
 from codt.study.endings import OPTIMAL
-from codt.study.generalisation.comparison import differences, set_differences
-from codt.study.generalisation.section import COUNTERPARTS, drawn, means, scores
+from codt.study.generalisation.comparison import differences, differences_between, set_differences
+from codt.study.generalisation.section import SHOWN_PAIRS, drawn, left_out, means, scores
+from codt.study.judging import before
 from codt.study.metrics import NAMES, Study, best_known, disagreements, integrals_until, load
 from codt.study.search_section import drawings
 from codt.study.speed import PAPER_RUN_TIMES, Speed, compare_speed
@@ -84,8 +86,28 @@ class Told:
 
     @property
     def time_limit(self) -> float:
-        """The seconds of a cell."""
+        """The seconds of a cell; of a fit, where a cell is a cross-validation."""
         return self._study.description.time_limit
+
+    @property
+    def depth(self) -> int:
+        """The depth limit; the largest one, if there are several."""
+        return max(self._study.description.depths)
+
+    @property
+    def depths(self) -> tuple[int, ...]:
+        """The depth limits."""
+        return self._study.description.depths
+
+    @property
+    def samples(self) -> tuple[int, ...]:
+        """To how many training samples a cell is limited, one number for each curve's point."""
+        return self._study.description.samples
+
+    @property
+    def folds(self) -> int:
+        """The number of outer folds."""
+        return self._study.description.folds
 
     @property
     def disagreements(self) -> list[str]:
@@ -104,12 +126,32 @@ class Told:
             raise ValueError(f"there is no statement {statement!r}.")
         return weigh(found[0].test, self._study)
 
+    def on_sets_of(self, other: Told) -> Told:
+        """Return the same study on the data sets of another one only, so that the two can be put side by side."""
+        rows = self._study.rows
+        shared = rows["dataset"].isin(other._study.rows["dataset"])
+        return Told(replace(self._study, rows=rows[shared].reset_index(drop=True)), self._keep)
+
+    def ahead(self, metric: str, depths: Sequence[int], better: str, worse: str) -> Verdict:
+        """Judge by the rule for statements whether the mean of one label is below that of another."""
+        return weigh(before(metric, depths, [better], [worse]), self._study)
+
     def by_depth(self, metric: str) -> pd.DataFrame:
         """Return the mean of a metric for each label, a column for each depth, in the order of the last column."""
         table = summary(self._study, metric)
         wide = table.pivot_table(index="label", columns="depth", values=f"mean {NAMES[metric]}")
         wide.columns = [f"d = {depth}" for depth in wide.columns]
         return wide.sort_values(wide.columns[-1]).reset_index()
+
+    def at_depth(self, depth: int, *metrics: str) -> pd.DataFrame:
+        """Return the means of several metrics for each label at a depth, with how many of its runs were completed."""
+        tables = [summary(self._study, metric) for metric in metrics]
+        parts = [table[table["depth"] == depth].set_index("label") for table in tables]
+        means = [part[f"mean {NAMES[metric]}"].rename(metric) for metric, part in zip(metrics, parts, strict=True)]
+        rows = self._study.rows[self._study.rows["depth"] == depth]
+        done = rows["runtime"].map(math.isfinite).groupby(rows["label"]).agg(["sum", "size"])
+        solved = (done["sum"].astype(str) + " of " + done["size"].astype(str)).rename("solved")
+        return pd.concat([*means, solved], axis=1).sort_values(metrics[0], kind="stable").reset_index(names="label")
 
     def sooner(self, depths: Sequence[int], *limits: float) -> pd.DataFrame:
         """Return the mean objective integral for each label, a column for each of some shorter limits."""
@@ -146,16 +188,29 @@ class Told:
         """Return the comparisons of every two methods."""
         return differences(self._study, metric)
 
-    def counterparts(self, metric: str = "score") -> pd.DataFrame:
-        """Return the comparisons of optimal trees with greedy ones that had the same freedom."""
+    def differences_to(self, other: Told, first: str, second: str) -> pd.DataFrame:
+        """Return the comparison of a method with one of another study, on the problems that both have."""
+        return differences_between((self._study, first), (other._study, second))
+
+    def shown_pairs(self, metric: str = "score") -> pd.DataFrame:
+        """Return the comparisons that are drawn, too."""
         table = self.differences(metric)
         pairs = list(zip(table["method"], table["compared with"], strict=True))
-        return table[[pair in COUNTERPARTS for pair in pairs]]
+        return table[[pair in SHOWN_PAIRS for pair in pairs]]
 
-    def largest(self, first: str, second: str, task: str, count: int) -> list[str]:
-        """Return the data sets on which the first of two methods is ahead most."""
+    def left_out(self) -> list[str]:
+        """Return the data sets that the means leave out, because a method has no result on them."""
+        return left_out(self._study)
+
+    def median(self, metric: str, task: str, label: str) -> float:
+        """Return the median of a metric over all data sets that a method has run."""
+        rows = self._study.rows
+        return float(rows.loc[(rows["task"] == task) & (rows["label"] == label), metric].median())
+
+    def by_set(self, first: str, second: str, task: str) -> pd.DataFrame:
+        """Return the difference of two methods on every data set, largest first."""
         table = set_differences(self._study, first, second)
-        return list(table.loc[table["task"] == task, "dataset"].head(count))
+        return table[table["task"] == task]
 
     def unproven(self, label: str) -> list[str]:
         """Return the data sets on which some trees of a method were not proven to be optimal within the limit."""
@@ -225,6 +280,7 @@ def render_pages(folder: Path, docs: Path, keep: Callable[[str, Figure], None]) 
     environment = jinja2.Environment(
         autoescape=False,
         undefined=jinja2.StrictUndefined,
+        loader=jinja2.FileSystemLoader(docs),  # for sections in files of their own: {% include "NAME.jinja" %}
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,

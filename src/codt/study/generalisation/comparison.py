@@ -36,6 +36,8 @@ class Difference:
         The number of data sets.
     mean, low, high : float
         The mean difference and its 95 % confidence interval, by Student's t.
+    median : float
+        The median difference, which a few data sets with large ones do not move.
     wins, ties, losses : int
         On how many data sets the first is better, equal (within :data:`TIE`) and worse.
     p : float
@@ -46,6 +48,7 @@ class Difference:
     mean: float
     low: float
     high: float
+    median: float
     wins: int
     ties: int
     losses: int
@@ -72,12 +75,13 @@ def difference(first: ArrayLike, second: ArrayLike, *, higher_is_better: bool = 
     differences = sign * (np.asarray(first, dtype=float) - np.asarray(second, dtype=float))
     n = len(differences)
     mean = float(differences.mean()) if n else math.nan
+    median = float(np.median(differences)) if n else math.nan
     error = float(stats.sem(differences)) if n > 1 else math.nan
     half = float(stats.t.ppf(1 - ALPHA / 2, n - 1)) * error if n > 1 else math.nan
     wins, losses = int((differences > TIE).sum()), int((differences < -TIE).sum())
     known = n >= 5 and bool((differences != 0).any())
     p = float(stats.wilcoxon(differences, zero_method="zsplit").pvalue) if known else math.nan
-    return Difference(n, mean, mean - half, mean + half, wins, n - wins - losses, losses, p)
+    return Difference(n, mean, mean - half, mean + half, median, wins, n - wins - losses, losses, p)
 
 
 def fold_interval(first: ArrayLike, second: ArrayLike, n_folds: int) -> tuple[float, float]:
@@ -126,9 +130,26 @@ def differences(study: Study, metric: str = "score") -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
+def differences_between(first: tuple[Study, str], second: tuple[Study, str], metric: str = "score") -> pd.DataFrame:
+    """Compare a method of one study with one of another, on the problems that both have, by task.
+
+    The folds of a problem, and the samples to learn from, are the same in all studies that ask for as many of them.
+    """
+    (one, label), (other, other_label) = first, second
+    for name in ("folds", "seed", "repetitions"):
+        if getattr(one.description, name) != getattr(other.description, name):
+            raise ValueError(f"{one.description.name} and {other.description.name} have different {name}.")
+    both = pd.concat({"first": by_set(one, metric)[label], "second": by_set(other, metric)[other_label]}, axis=1)
+    found = []
+    for task, part in both.dropna().groupby(level="task"):
+        compared = difference(part["first"], part["second"], higher_is_better=HIGHER_IS_BETTER[metric])
+        found.append({"task": task, "method": label, "compared with": other_label, **_told(compared)})
+    return pd.DataFrame(found)
+
+
 def _told(compared: Difference) -> dict[str, object]:
     values = vars(compared)
-    names = {"n": "data sets", "mean": "mean difference", "p": "Wilcoxon p"}
+    names = {"n": "data sets", "mean": "mean difference", "median": "median difference", "p": "Wilcoxon p"}
     return {names.get(name, name): value for name, value in values.items()} | {"verdict": compared.verdict}
 
 

@@ -13,8 +13,13 @@ from codt.study.generalisation.measures import AXES, NAMES, PROBLEM, by_set, var
 from codt.study.metrics import Study
 from codt.study.sections import Section, add_figure, add_table, facts
 
-#: Optimal trees beside the greedy trees that had the same freedom.
-COUNTERPARTS = (("optimal-tuned", "cart-tuned"), ("optimal-fixed", "cart-fixed"), ("optimal-fixed", "cart-leaves"))
+#: Which pairs are drawn: optimal trees beside the greedy trees that had the same freedom, and beside those not tuned.
+SHOWN_PAIRS = (
+    ("optimal-tuned", "cart-tuned"),
+    ("optimal-fixed", "cart-fixed"),
+    ("optimal-fixed", "cart-leaves"),
+    ("optimal-tuned", "optimal-fixed"),
+)
 
 
 def unseen_section(study: Study, out: Path) -> Section:
@@ -33,7 +38,7 @@ def unseen_section(study: Study, out: Path) -> Section:
 def drawn(study: Study) -> dict[str, tuple[str, Figure]]:
     """Return the figures of a study by name, each with its caption."""
     found: dict[str, tuple[str, Figure | None]] = {}
-    compared = [pair for pair in COUNTERPARTS if set(pair) <= set(study.labels)]
+    compared = [pair for pair in SHOWN_PAIRS if set(pair) <= set(study.labels)]
     if _one_setting(study):
         for first, second in compared:
             caption = (
@@ -59,7 +64,7 @@ def _one_setting(study: Study) -> bool:
 def means(study: Study) -> pd.DataFrame:
     """Return the means of all metrics over the data sets that every method has run, by task and what is varied."""
     axis = varied_axis(study)
-    complete = by_set(study, "score").dropna().index
+    complete = by_set(study, "score").dropna().index  # see left_out
     rows = study.rows[pd.MultiIndex.from_frame(study.rows[PROBLEM]).isin(complete)]
     measured = [*study.description.metrics, "optimism", "proven", "same_root"]
     groups = rows.groupby(["task", axis, "label"], sort=False)
@@ -69,6 +74,12 @@ def means(study: Study) -> pd.DataFrame:
     for skewed in {"n_leaves", "fit_seconds"} & set(measured):
         table[skewed] = groups[skewed].median()
     return table.reset_index().sort_values(["task", axis], kind="stable").reset_index(drop=True)
+
+
+def left_out(study: Study) -> list[str]:
+    """Return the data sets that :func:`means` leaves out, because a method has no result on them."""
+    table = by_set(study, "score")
+    return sorted(set(table[table.isna().any(axis=1)].index.get_level_values("dataset")))
 
 
 def scores(study: Study) -> pd.DataFrame:
