@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -74,24 +74,40 @@ TASKS: dict[str, Callable[[Rng, Any, Any], Task]] = {
 }
 
 
+class Problem(NamedTuple):
+    """An estimator that is not fitted yet, what its ``fit`` takes, all trees, and the weights in the loss."""
+
+    model: Any
+    X: Any
+    y: Any
+    weights: Any
+    trees: ExactTrees
+    exposure: Any
+
+
+def random_problem(rng: Rng, name: str) -> Problem:
+    """A small problem of a task."""
+    n = int(rng.integers(7, 13))
+    X = rng.integers(0, int(rng.integers(2, 6)), (n, int(rng.integers(1, 4)))).astype(np.float64)
+    # Often a function of the features, so that many trees lose nothing.
+    codes = rng.integers(0, 3, n) if rng.random() < 0.3 else (X.sum(axis=1) % 3).astype(np.intp)
+    weights = [np.ones(n), rng.integers(1, 4, n).astype(np.float64), rng.random(n) + 0.1][rng.integers(3)]
+    model, y, exposure, leaf = TASKS[name](rng, codes, weights)
+    return Problem(model, X, y, weights, ExactTrees(X, exposure, leaf), exposure)
+
+
 @pytest.mark.parametrize("name", TASKS)
 def test_the_smallest_optimal_tree_of_all(name: str) -> None:
     rng = np.random.default_rng([171, list(TASKS).index(name)])
     smaller = 0
     for _ in range(scaled(80)):
-        n = int(rng.integers(7, 13))
-        X = rng.integers(0, int(rng.integers(2, 6)), (n, int(rng.integers(1, 4)))).astype(np.float64)
-        # Often a function of the features, so that many trees lose nothing.
-        codes = rng.integers(0, 3, n) if rng.random() < 0.3 else (X.sum(axis=1) % 3).astype(np.intp)
-        weights = [np.ones(n), rng.integers(1, 4, n).astype(np.float64), rng.random(n) + 0.1][rng.integers(3)]
-        model, y, exposure, leaf = TASKS[name](rng, codes, weights)
-        trees = ExactTrees(X, exposure, leaf)
-        options = random_search(rng, n, float(trees.loss(tuple(range(n)))))
+        model, X, y, weights, trees, exposure = random_problem(rng, name)
+        options = random_search(rng, len(X), float(trees.root_loss))
         options |= {"max_depth": int(rng.integers(2, 6)), "ties": str(rng.choice(["smaller", "smallest"]))}
         options.pop("min_loss_decrease", None)  # where a decrease is in doubt, so is the size
         model.set_params(**options).fit(X, y, sample_weight=weights)
         rules = rules_of(options, model.penalty_, exposure, weighted=bool((exposure != 1).any()))
-        trees.check(model, rules, scale=trees.loss(tuple(range(n))))
+        trees.check(model, rules, scale=trees.root_loss)
         assert model.smallest_
         assert verify(model, X, y, weights).ok
         size = model.tree_.n_splits

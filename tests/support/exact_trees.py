@@ -122,35 +122,45 @@ class ExactTrees:
         with digits():
             return best(tuple(range(len(self.X))), rules.depth, rules.leaves)
 
+    @property
+    def root_loss(self) -> Decimal:
+        """The loss of a single leaf."""
+        return self.loss(tuple(range(len(self.X))))
+
+    def rows_of(self, tree: Any) -> dict[int, tuple[int, ...]]:
+        """The rows of every leaf of a tree, by the index of the leaf."""
+        reached = tree.apply(self.X)
+        return {int(leaf): tuple(np.flatnonzero(reached == leaf).tolist()) for leaf in np.flatnonzero(tree.feature < 0)}
+
+    def losses(self, tree: Any) -> dict[int, Decimal]:
+        """The loss of every leaf of a tree with the best value for its rows."""
+        return {leaf: self.loss(rows) for leaf, rows in self.rows_of(tree).items()}
+
     def check(self, model: Any, rules: Rules, scale: Decimal | None = None) -> None:
         """Check a fitted estimator: its tree, its losses, its bound and its size against all trees.
 
         ``scale`` is the number that reported losses may be off by 1e-12 of; by default the loss of the tree.
         """
         tree = model.tree_
-        rows_of = [[] for _ in range(tree.node_count)]  # type: list[list[int]]
-        for i, leaf in enumerate(tree.apply(self.X)):
-            rows_of[leaf].append(i)
+        losses = self.losses(tree)
         with digits():
-            leaves = np.flatnonzero(tree.feature < 0)
-            losses = {int(leaf): self.loss(tuple(rows_of[leaf])) for leaf in leaves}
             loss = sum(losses.values(), Decimal(0))
-            objective = loss + exact(rules.penalty) * (len(leaves) - 1)
+            objective = loss + exact(rules.penalty) * (len(losses) - 1)
             optimum = self.optimum(rules)
             slack = Decimal("1e-12") * (scale if scale is not None else loss) + Decimal("1e-300")
             assert model.status_ == "optimal"
             assert abs(exact(model.loss_) - loss) <= slack, (model.loss_, loss)
             for leaf, own in losses.items():
                 assert abs(exact(tree.loss[leaf]) - own) <= slack, (tree.loss[leaf], own)
-            assert len(leaves) <= rules.leaves
+            assert len(losses) <= rules.leaves
             assert tree.depth <= rules.depth
-            assert len(leaves) == 1 or all(len(rows_of[leaf]) >= rules.samples for leaf in leaves)
+            assert len(losses) == 1 or all(len(rows) >= rules.samples for rows in self.rows_of(tree).values())
             most = optimum.objective * (1 + Decimal("1e-9")) + Decimal("1e-300")
             assert objective <= most, ("called optimal", objective, "is", optimum.objective)
             assert objective >= optimum.objective * (1 - Decimal("1e-40")), (objective, optimum.objective)
             assert exact(model.lower_bound_) <= most + slack, ("lower bound", model.lower_bound_, optimum.objective)
             if model.smallest_:
-                assert len(leaves) - 1 <= optimum.splits, ("smallest", len(leaves) - 1, optimum.splits)
+                assert len(losses) - 1 <= optimum.splits, ("smallest", len(losses) - 1, optimum.splits)
 
 
 def random_search(rng: np.random.Generator, n: int, root_loss: float, most_depth: int = 3) -> dict[str, Any]:
