@@ -64,38 +64,50 @@ def _options(rng: np.random.Generator, table: pd.DataFrame, depth: int) -> dict[
     return options
 
 
+TASKS = ("classification", "regression", "policy", "survival")
+
+
+def _targets(rng: np.random.Generator, task: str, criterion: str, n: int) -> tuple[Any, Any]:
+    """An estimator, and targets for it."""
+    if task == "policy":
+        rewards = rng.integers(0, 4, (n, 3)) * float(rng.choice([1.0, 0.1])) - 1
+        rewards[0, :2] = [5.0, 0.0]  # not the same for all actions
+        return codt.OptimalPolicyTree(), rewards
+    if task == "survival":
+        event, time = rng.random(n) < 0.7, rng.integers(1, 6, n) + (0.0 if rng.random() < 0.5 else rng.random(n))
+        event[rng.integers(n)] = True
+        return codt.OptimalSurvivalTree(), pd.DataFrame({"event": event, "time": time})
+    if task == "regression":
+        y: Any = rng.integers(1, 5, n) + (0.0 if rng.random() < 0.5 else rng.random(n))
+        if criterion == "other":  # two targets
+            y = np.column_stack([y, rng.random(n)])
+        return codt.OptimalTreeRegressor(criterion="squared_error" if criterion == "other" else criterion), y
+    y = np.arange(n) % int(rng.integers(2, 4))
+    rng.shuffle(y)
+    if criterion != "other":
+        return codt.OptimalTreeClassifier(criterion=criterion), y
+    if rng.random() < 0.5:
+        return codt.OptimalTreeClassifier(metric="balanced_accuracy"), y
+    k = len(np.unique(y))
+    return codt.OptimalTreeClassifier(cost_matrix=rng.integers(1, 4, (k, k)) * (1 - np.eye(k))), y
+
+
 @pytest.mark.parametrize(
-    ("task", "criterion"), [(task, name) for task, names in CRITERIA.items() for name in [*names, "other"]]
+    ("task", "criterion"),
+    [(task, name) for task in TASKS for name in ([*CRITERIA[task], "other"] if task in CRITERIA else ["own"])],
 )
 def test_trees_are_optimal_by_enumeration(task: str, criterion: str) -> None:
-    rng = np.random.default_rng([41, sorted(CRITERIA).index(task), *criterion.encode()])
+    rng = np.random.default_rng([41, TASKS.index(task), *criterion.encode()])
     for _ in range(scaled(30)):
         depth = int(rng.choice([1, 2, 3], p=[0.2, 0.5, 0.3]))
         table = _table(rng, int(rng.integers(5, ROWS[depth])))
         n = len(table)
         weights = None if rng.random() < 0.6 else rng.choice([0.3, 1.0, 2.0, 5.0], n)
         options = _options(rng, table, depth)
-        model: Any
-        y: Any
-        if task == "regression":
-            y = rng.integers(1, 5, n) + (0.0 if rng.random() < 0.5 else rng.random(n))
-            if criterion == "other":  # two targets
-                y = np.column_stack([y, rng.random(n)])
-            model = codt.OptimalTreeRegressor(criterion="squared_error" if criterion == "other" else criterion)
-        else:
-            y = np.arange(n) % int(rng.integers(2, 4))
-            rng.shuffle(y)
-            model = codt.OptimalTreeClassifier()
-            if criterion != "other":
-                model.set_params(criterion=criterion)
-            elif rng.random() < 0.5:
-                model.set_params(metric="balanced_accuracy")
-            else:
-                k = len(np.unique(y))
-                model.set_params(cost_matrix=rng.integers(1, 4, (k, k)) * (1 - np.eye(k)))
+        model, y = _targets(rng, task, criterion, n)
         model.set_params(**options).fit(table, y, sample_weight=weights)
         certificate = codt.verify(model, table, y, sample_weight=weights, enumerate_trees=True)
-        assert certificate.ok, f"{certificate}\n{model}\n{table.to_dict('list')}\n{y.tolist()}\n{weights}"
+        assert certificate.ok, f"{certificate}\n{model}\n{table.to_dict('list')}\n{y}\n{weights}"
         assert model.status_ == "optimal"
         read = codt.from_json(model.to_json())
         assert read.tree_ == model.tree_

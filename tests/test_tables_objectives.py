@@ -93,12 +93,13 @@ def test_the_optimum_is_that_of_plain_columns(kind: str, subsets: bool) -> None:
         y = targets(rng, signal)
         limits: dict[str, Any] = {"max_depth": int(rng.integers(1, 4)), "complexity_cost": float(rng.choice([0, 0.01]))}
         limits["min_samples_leaf"] = int(rng.choice([1, 1, 3]))
-        splits = "subset" if subsets else "one-vs-rest"
-        model = make(**options, **limits, categorical_splits=splits).fit(table, y)
-        plain = make(**options, **limits).fit(as_columns(table, subsets=subsets), y)
+        splits, n_jobs = "subset" if subsets else "one-vs-rest", int(rng.choice([1, 1, 3]))
+        weights = None if rng.random() < 0.5 else rng.choice([0.3, 1.0, 2.0, 5.0], len(table))
+        model = make(**options, **limits, categorical_splits=splits, n_jobs=n_jobs).fit(table, y, sample_weight=weights)
+        plain = make(**options, **limits).fit(as_columns(table, subsets=subsets), y, sample_weight=weights)
         assert model.status_ == plain.status_ == "optimal"
         assert model.objective_ == pytest.approx(plain.objective_, rel=1e-9, abs=1e-9)
-        assert verify(model, table, y).ok
+        assert verify(model, table, y, weights).ok
         again = from_json(model.to_json())
         assert again.tree_ == model.tree_
         assert np.array_equal(again.predict(table), model.predict(table))
