@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import numpy as np
 import pytest
 
-from codt import OptimalTreeClassifier, Search
+from codt import OptimalTreeClassifier, Search, verify
+from tests import test_tables_objectives
 from tests.support.anytime import ESTIMATORS, OwnError, noise
 from tests.support.engine import REGISTRY
 
@@ -25,6 +27,31 @@ def test_any_number_of_threads_proves_the_same(make: Any, strategy: str) -> None
     for start in range(0, len(results), 3):
         objectives = [model.objective_ for model in results[start : start + 3]]
         assert objectives == pytest.approx([objectives[0]] * 3, rel=1e-12)
+
+
+#: Every criterion and estimator, and a metric that takes several searches.
+KINDS: dict[str, tuple[Any, dict[str, Any], Any]] = {
+    **test_tables_objectives.KINDS,
+    "f1": (OptimalTreeClassifier, {"metric": "f1"}, lambda _rng, signal: signal),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_any_number_of_threads_proves_the_same_under_every_objective(kind: str) -> None:
+    make, options, targets = KINDS[kind]
+    X, signal = noise(70, 2)
+    X = X.round(1)  # fewer thresholds, so that absolute errors do not take long
+    y = targets(np.random.default_rng(19), signal.astype(bool))
+    for depth in (3, 4):
+        alone, *others = (
+            make(**options, max_depth=depth, n_jobs=n_jobs, random_state=1).fit(X, y) for n_jobs in (1, 2, 5)
+        )
+        assert alone.n_expansions_ > 5  # enough for several threads
+        for model in (alone, *others):
+            assert model.status_ == "optimal"
+            assert model.objective_ == pytest.approx(alone.objective_, rel=1e-9)
+            assert model.tree_.n_leaves == alone.tree_.n_leaves
+            assert verify(model, X, y).ok
 
 
 @pytest.mark.parametrize("strategy", sorted(REGISTRY))

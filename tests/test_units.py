@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 
 from codt import (
@@ -19,6 +20,8 @@ from codt import (
     verify,
 )
 from codt.cluster.threads import ThreadCrew
+from codt.problem.metrics import METRICS
+from codt.problem.objectives import CRITERIA
 from codt.search.recipe import Recipe
 from codt.search.units import Report, solved_by
 from tests.support.anytime import OwnError, check_fit, noise
@@ -105,25 +108,24 @@ def test_all_rules_weights_and_gaps_mean_the_same() -> None:
 
 def test_every_estimator_and_criterion_can_be_shared_out() -> None:
     rng = np.random.default_rng(73)
-    X = rng.normal(size=(80, 3))
-    labels = ((X[:, 0] > 0) ^ (X[:, 1] > 0.3)) | (rng.random(80) < 0.2)
-    numbers = X[:, 0] + rng.normal(size=80)
-    cases: list[tuple[Callable[[], Any], Any]] = [
-        (lambda: OptimalTreeClassifier(max_depth=4, metric="f1"), labels),
-        (lambda: OptimalTreeClassifier(max_depth=4, criterion="log_loss"), labels),
-        (lambda: OptimalTreeClassifier(max_depth=4, class_weight="balanced"), labels),
-        (lambda: OptimalTreeClassifier(max_depth=4, cost_matrix=[[0, 1], [3, 0]]), labels),
-        (lambda: OptimalTreeRegressor(max_depth=4, criterion="absolute_error"), numbers),
-        (lambda: OptimalTreeRegressor(max_depth=4), np.column_stack([numbers, X[:, 1]])),
-        (lambda: OptimalPolicyTree(max_depth=4), rng.random((80, 3))),
-        (
-            lambda: OptimalSurvivalTree(max_depth=4),
-            np.array(list(zip(labels, np.exp(numbers), strict=True)), dtype=[("event", bool), ("time", float)]),
-        ),
+    X = rng.normal(size=(60, 2)).round(1)
+    labels = ((X[:, 0] > 0) ^ (X[:, 1] > 0.3)) | (rng.random(60) < 0.2)
+    numbers = X[:, 0] + rng.normal(size=60)
+    lives = np.array(list(zip(labels, np.exp(numbers), strict=True)), dtype=[("event", bool), ("time", float)])
+    cases: list[tuple[Any, Any]] = [
+        *((OptimalTreeClassifier(metric=metric), labels) for metric in METRICS),
+        *((OptimalTreeClassifier(criterion=criterion), labels) for criterion in CRITERIA["classification"]),
+        (OptimalTreeClassifier(class_weight="balanced"), labels),
+        (OptimalTreeClassifier(cost_matrix=[[0, 1], [3, 0]]), labels),
+        *((OptimalTreeRegressor(criterion=criterion), np.exp(numbers)) for criterion in CRITERIA["regression"]),
+        (OptimalTreeRegressor(), np.column_stack([numbers, X[:, 1]])),
+        (OptimalPolicyTree(), rng.random((60, 3))),
+        (OptimalSurvivalTree(), lives),
     ]
-    for make, y in cases:
-        alone, crew = make().fit(X, y), Recorder()
-        shared = fit_by(crew, make(), X, y)
+    for model, y in cases:
+        model.set_params(max_depth=4)
+        alone, crew = clone(model).fit(X, y), Recorder()
+        shared = fit_by(crew, model, X, y)
         assert crew.units, shared
         assert shared.status_ == "optimal"
         assert shared.objective_ == pytest.approx(alone.objective_, rel=1e-9)
