@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +80,21 @@ KINDS: dict[str, tuple[Any, dict[str, Any], tuple[str, str, str]]] = {
         {"sample_weight": True},
         ("gamma-deviance", "deviance", "gamma deviance"),
     ),
+    "totals": (
+        OptimalTreeRegressor(criterion="tweedie", power=1.3),
+        {},
+        ("tweedie-deviance", "deviance", "Tweedie deviance, power 1.3"),
+    ),
+    "quantiles": (
+        OptimalTreeRegressor(criterion="quantile", quantile=0.8),
+        {"sample_weight": True},
+        ("quantile", "pinball loss", "sum of pinball losses, quantile 0.8"),
+    ),
+    "plain quantiles": (
+        OptimalTreeRegressor(criterion="quantile", quantile=0.1),
+        {},
+        ("quantile", "pinball loss", "sum of pinball losses, quantile 0.1"),
+    ),
 }
 
 
@@ -130,21 +145,23 @@ def test_carts_loss_is_measured_in_the_same_unit(kind: str) -> None:
     cart = make(max_depth=2, random_state=0, **options).fit(X, y, sample_weight=weights)
     predicted = cart.predict(X)
     own = cart.predict_proba(X)[np.arange(len(y)), y] if model.tree_.task == "classification" else 1.0
-    losses = {
-        "misclassification": (predicted != y) * 1.0,
-        "weighted-misclassification": (predicted != y) * weights,
-        "cost-sensitive": np.array([[0, 1], [9, 2]])[y.astype(int), predicted.astype(int)],
-        "log-loss": -weights * np.log(own),
-        "gini": 2 * (1 - own) ** 2,
-        "squared-error": weights * (predicted - y) ** 2,
-        "absolute-error": weights * np.abs(predicted - y),
-        "poisson-deviance": 2 * (y * np.log(np.maximum(y, 1e-9) / np.maximum(predicted, 1e-9)) - y + predicted),
-        "gamma-deviance": 2 * weights * (y / np.maximum(predicted, 1e-9) - 1 - np.log(y / predicted + (y == 0)))
-        if kind == "amounts"
-        else None,
-    }[model.tree_.objective.name]
+    losses: dict[str, Callable[[], Any]] = {
+        "misclassification": lambda: predicted != y,
+        "weighted-misclassification": lambda: (predicted != y) * weights,
+        "cost-sensitive": lambda: np.array([[0, 1], [9, 2]])[y.astype(int), predicted.astype(int)],
+        "log-loss": lambda: -weights * np.log(own),
+        "gini": lambda: 2 * (1 - own) ** 2,
+        "squared-error": lambda: weights * (predicted - y) ** 2,
+        "absolute-error": lambda: weights * np.abs(predicted - y),
+        "poisson-deviance": lambda: 2 * (y * np.log(y / predicted) - y + predicted),
+        "gamma-deviance": lambda: 2 * weights * (y / predicted - 1 - np.log(y / predicted)),
+        "tweedie-deviance": lambda: 2 * (y**0.7 / (-0.3 * 0.7) + y * predicted**-0.3 / 0.3 + predicted**0.7 / 0.7),
+        "quantile": lambda: (
+            weights * np.maximum(model.quantile * (y - predicted), (1 - model.quantile) * (predicted - y))
+        ),
+    }
     found = cart_loss(X, y, model._task, 2, importance=model._importance(**given))
-    assert found == pytest.approx(losses.sum())
+    assert found == pytest.approx(losses[model.tree_.objective.name]().sum())
     assert found >= model.loss_ - 1e-9
     constant = type(model)(**{**model.get_params(), "max_depth": 0}).fit(X, y, **given)
     assert cart_loss(X, y, model._task, 0, importance=model._importance(**given)) == pytest.approx(constant.loss_)
@@ -154,10 +171,15 @@ def test_carts_loss_is_measured_in_the_same_unit(kind: str) -> None:
 def test_files_and_pickles_keep_the_objective(kind: str) -> None:
     model, X, y, given = fitted(kind)
     document = json.loads(model.to_json())
-    assert (document["version"], document["objective"]) == (VERSION, KINDS[kind][2][0])
+    name, parameters = KINDS[kind][2][0], dict(model.tree_.objective.parameters)
+    written = {"name": name, "parameters": parameters} if parameters else name
+    assert (document["version"], document["objective"]) == (VERSION, written)
+    assert parameters == {parameter: model.get_params()[parameter] for parameter in parameters}
     again = from_json(model.to_json())
     assert (again.tree_, again.loss_, type(again.loss_)) == (model.tree_, model.loss_, type(model.loss_))
-    assert pickle.loads(pickle.dumps(model)).tree_.objective is model.tree_.objective
+    kept = pickle.loads(pickle.dumps(model)).tree_.objective
+    assert (kept.name, dict(kept.parameters)) == (name, parameters)
+    assert (kept is model.tree_.objective) == (not parameters)
     # Files of version 1 do not tell; it follows from the criterion, or from the losses.
     old = from_json(json.dumps(of_version(document, 1)))
     assert old.tree_ == model.tree_
@@ -202,7 +224,7 @@ def test_the_band_of_absolute_errors_is_their_mean() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_leaves_are_the_best_and_losses_add_up(kind: str) -> None:
     rng = np.random.default_rng([6, list(KINDS).index(kind)])
-    objective = OBJECTIVES[KINDS[kind][2][0]]
+    objective = fitted(kind)[0].tree_.objective
     for _ in range(scaled(30)):
         n = int(rng.integers(1, 8))
         weights = rng.choice([0.5, 1.0, 2.25], n) if KINDS[kind][1] else None
