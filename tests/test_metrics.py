@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import balanced_accuracy_score, f1_score, jaccard_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from codt import OptimalTreeClassifier, verify
 from codt.problem.metrics import METRICS
@@ -22,6 +23,14 @@ from tests.support.tables import Rng, TableProblem
 from tests.test_tables_optimal import random_ways
 
 NAMES = list(METRICS)
+
+
+@parametrize_with_checks(
+    [OptimalTreeClassifier(metric=metric, max_depth=2) for metric in NAMES],
+    expected_failed_checks=lambda _: {"check_class_weight_classifiers": "no class_weight together with a metric"},
+)
+def test_scikit_learns_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
 
 
 def estimator(problem: TableProblem, container: str, metric: str, **more: Any) -> tuple[Any, dict[str, Any]]:
@@ -216,6 +225,11 @@ def test_a_tree_that_finds_nothing_has_an_f1_of_zero() -> None:
         ({"metric": "balanced_accuracy"}, {"y": [1, 1, 1, 1]}, "y holds 1 class.*expected two or more"),
         ({"metric": "jaccard"}, {"sample_weight": [1, 0, 1, 0]}, "no sample of the positive class, 1, counts"),
         ({"metric": "f1_macro"}, {}, "metric='f1_macro': expected one of 'f1'.*no ratio of two sums"),
+        ({"metric": "jaccard_weighted"}, {}, "expected one of 'f1'.*An average of ratios is no ratio of two sums"),
+        *(
+            ({"metric": metric}, {}, f"metric='{metric}': .* of F1 is the accuracy, .*: metric=None maximises both")
+            for metric in ("f1_micro", "jaccard_micro", "f1_samples")
+        ),
         ({"metric": "precision"}, {}, "'metric' parameter of OptimalTreeClassifier must be"),
         ({"metric": 1}, {}, "'metric' parameter of OptimalTreeClassifier must be"),
         ({"metric": "f1", "complexity_cost": 0.1}, {}, "complexity_cost=0.1 with metric='f1'.*max_leaf_nodes"),

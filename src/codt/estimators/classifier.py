@@ -51,18 +51,23 @@ CLASS_OPTIONS = (
     ),
 )
 
-# Averages of ratios over classes, which others offer as metrics.
-_AVERAGES = ("macro", "weighted", "micro", "samples")
+# Averages that others offer as metrics, by the words in their names, and why they are not offered here.
+_AVERAGES = {
+    ("macro", "weighted"): "An average of ratios is no ratio of two sums, so that the search could not prove that a"
+    " tree has the highest.",
+    ("micro", "samples"): "Where every sample has one class, such an average of F1 is the accuracy, and one of the"
+    " Jaccard index is highest where the accuracy is: metric=None maximises both.",
+}
 
 
 def _check_metric(metric: object) -> None:
-    """Refuse averages of ratios, and say why; other mistakes are found by the constraints."""
-    if isinstance(metric, str) and metric not in METRICS and any(word in metric.lower() for word in _AVERAGES):
-        names = ", ".join(map(repr, METRICS))
-        raise ValueError(
-            f"metric={metric!r}: expected one of {names}, or None. An average of ratios is no ratio of two sums, so"
-            " that the search could not prove that a tree has the highest."
-        )
+    """Refuse averages, and say why; other mistakes are found by the constraints."""
+    if not isinstance(metric, str) or metric in METRICS:
+        return
+    for words, reason in _AVERAGES.items():
+        if any(word in metric.lower() for word in words):
+            names = ", ".join(map(repr, METRICS))
+            raise ValueError(f"metric={metric!r}: expected one of {names}, or None. {reason}")
 
 
 @explains_parameters
@@ -119,6 +124,12 @@ class OptimalTreeClassifier(ClassifierMixin, FittedClasses, BaseOptimalTree):
     class_weight: ClassWeight = None
     cost_matrix: ArrayLike | None = None
     metric: str | None = None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        metric = METRICS.get(str(self.metric))
+        tags.classifier_tags.multi_class = metric is None or not metric.ratio
+        return tags
 
     def _validate_params(self) -> None:
         _check_metric(self.metric)

@@ -114,7 +114,9 @@ class Importance:
         assert metric is not None
         if len(classes) < 2 or (metric.ratio and len(classes) > 2):
             wanted = "two" if metric.ratio else "two or more"
-            others = "; 'balanced_accuracy' takes more" if len(classes) > 2 else ""
+            others = ""
+            if len(classes) > 2:  # scikit-learn expects the second sentence
+                others = "; 'balanced_accuracy' takes more. Only binary classification is supported"
             found = "1 class" if len(classes) == 1 else f"{len(classes)} classes"
             raise ValueError(f"metric={metric.name!r}: y holds {found}; expected {wanted}{others}.")
         if weights is not None:
