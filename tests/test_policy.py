@@ -27,7 +27,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.multiclass import check_classification_targets
 
 import codt
-from codt import OptimalPolicyTree, OptimalTreeClassifier, doubly_robust_scores, from_json, verify
+from codt import (
+    OptimalPolicyTree,
+    OptimalPolicyTreeCV,
+    OptimalTreeClassifier,
+    doubly_robust_scores,
+    from_json,
+    verify,
+)
 from codt.explain.page import explanation_page
 from tests.support.exact_trees import ExactTrees, as_decimal, random_search, rules_of
 from tests.support.instances import random_features, scaled
@@ -121,6 +128,19 @@ def test_files_pictures_and_pages() -> None:
         from_json(json.dumps(broken))
 
 
+def test_scikit_learn_takes_a_policy_that_chooses_what_is_most_often_best() -> None:
+    X, _, _, rewards = trial(80)
+    best = np.eye(3)[rewards.argmax(axis=1)]
+    model = OptimalPolicyTree(max_depth=2).fit(X, best, actions=["nothing", "drug", "surgery"])
+    other = model.to_sklearn()
+    assert len(set(model.predict(X))) > 1
+    assert other.predict(X).tolist() == model.predict(X).tolist()
+    # Middling for all is best together, but for nobody.
+    model = OptimalPolicyTree(max_depth=1).fit([[1.0], [1.0]], [[3, 0, 2], [0, 3, 2]])
+    with pytest.raises(ValueError, match="leaf 0 predicts a class that is not its most frequent one"):
+        model.to_sklearn()
+
+
 def test_actions_in_another_order_are_refused() -> None:
     X, _, _, rewards = trial(40)
     frame = pd.DataFrame(rewards, columns=["nothing", "drug", "surgery"])
@@ -158,7 +178,7 @@ def test_a_path_is_that_of_separate_fits() -> None:
         assert verify(point.estimator, X, frame).ok
 
 
-class FromLabels(OptimalPolicyTree):
+class FromLabels:
     """Takes labels as the actions that bring 1, for scikit-learn's checks."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -167,13 +187,23 @@ class FromLabels(OptimalPolicyTree):
         labels = column_or_1d(y, warn=True)
         check_classification_targets(labels)
         actions, codes = np.unique(labels, return_inverse=True)
-        return super().fit(X, np.eye(len(actions))[codes], sample_weight, actions=actions.tolist())
+        rewards = np.eye(len(actions))[codes]
+        return super().fit(X, rewards, sample_weight, actions=actions.tolist())
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        return super().score(X, np.equal.outer(np.asarray(y), self.classes_), sample_weight)
+        rewards = np.equal.outer(np.asarray(y), self.classes_)
+        return super().score(X, rewards, sample_weight)
 
 
-@parametrize_with_checks([FromLabels(max_depth=2)])
+class PolicyFromLabels(FromLabels, OptimalPolicyTree):
+    """The estimator under test."""
+
+
+class PolicyFromLabelsCV(FromLabels, OptimalPolicyTreeCV):
+    """The same, with its depth chosen by cross-validation."""
+
+
+@parametrize_with_checks([PolicyFromLabels(max_depth=2), PolicyFromLabelsCV(max_depths=[1], cv=2)])
 def test_scikit_learns_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 

@@ -20,7 +20,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import codt
-from codt import OptimalSurvivalTree, OptimalTreeRegressor, verify
+from codt import OptimalSurvivalTree, OptimalSurvivalTreeCV, OptimalTreeRegressor, verify
 from codt.explain.page import explanation_page
 from codt.survival.curves import kaplan_meier, nelson_aalen
 from codt.survival.targets import concordance
@@ -269,7 +269,7 @@ def test_a_search_that_is_stopped_leaves_complete_estimators(monkeypatch: pytest
     assert model.predict_survival_function(X[:2]).shape == (2, 100)
 
 
-class Lifetimes(OptimalSurvivalTree):
+class Lifetimes:
     """Takes plain numbers as times of events, for scikit-learn's checks."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -278,13 +278,22 @@ class Lifetimes(OptimalSurvivalTree):
         times = column_or_1d(y, warn=True).astype(np.float64)
         if not np.isfinite(times).all():
             raise ValueError("y contains NaN or infinity")
-        return super().fit(X, survival(np.ones(len(times)), times - times.min() + 1), sample_weight)
+        targets = survival(np.ones(len(times)), times - times.min() + 1)
+        return super().fit(X, targets, sample_weight)
 
     def score(self, X: Any, y: Any) -> float:
         return super().score(X, survival(np.ones(len(y)), y - np.min(y)))
 
 
-@parametrize_with_checks([Lifetimes(max_depth=2)])
+class LifetimesTree(Lifetimes, OptimalSurvivalTree):
+    """The estimator under test."""
+
+
+class LifetimesTreeCV(Lifetimes, OptimalSurvivalTreeCV):
+    """The same, with its depth chosen by cross-validation."""
+
+
+@parametrize_with_checks([LifetimesTree(max_depth=2), LifetimesTreeCV(max_depths=[1], cv=2)])
 def test_scikit_learns_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 
