@@ -24,7 +24,7 @@ from codt.search.progress import live_line
 ModelOut = Annotated[Path | None, typer.Option(help="Where to keep the model, as JSON; - for standard output.")]
 Cluster = Annotated[
     str | None,
-    typer.Option(help="Search on the Dask cluster at this address, such as tcp://10.0.0.1:8786, as well as here."),
+    typer.Option(help="From depth 4 on, search on the Dask cluster at this address, such as tcp://10.0.0.1:8786."),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, and no report.")]
 
