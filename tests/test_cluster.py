@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import signal
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from threading import Event, Thread
 from time import sleep
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,9 @@ distributed = pytest.importorskip("distributed")
 from codt import Heuristic, OptimalTreeClassifier, OptimalTreeRegressor, Search, Strategy
 from codt.cluster import fit, on_cluster, unit_tasks
 from codt.cluster.dask_crew import DaskCrew
+from codt.cluster.unit_tasks import PACE
+from codt.search import units
+from codt.search.units import Clerk, solved_by
 from tests.support.anytime import check_fit, noise
 
 pytestmark = pytest.mark.filterwarnings("default")
@@ -46,94 +48,54 @@ def kept(client: Any) -> list[dict[str, int]]:
     return list(client.run(unit_tasks.state).values())
 
 
-def test_two_workers_prove_what_one_process_proves(client: Any) -> None:
+def soon(true: Callable[[], Any]) -> bool:
+    """Whether something becomes true within half a minute."""
+    return any(true() or sleep(0.1) for _ in range(300))
+
+
+def is_unit(task: dict[str, Any]) -> bool:
+    """Whether a task of the task stream is a unit, or else data."""
+    return "-data" not in str(task["key"])
+
+
+def is_transfer(part: dict[str, Any]) -> bool:
+    """Whether this part of a task of the task stream was spent on fetching data from another worker."""
+    return bool(part["action"] == "transfer")
+
+
+def resize(cluster: Any, client: Any, workers: int) -> None:
+    cluster.scale(workers)
+    assert soon(lambda: len(client.nthreads()) == workers)
+
+
+@pytest.mark.parametrize("workers", [2, 4])
+def test_workers_prove_what_one_process_proves(cluster: Any, client: Any, workers: int) -> None:
+    resize(cluster, client, workers)
+    X, y = noise(80, 3)
+    used = set()
     for make in (OptimalTreeClassifier, OptimalTreeRegressor):
-        X, y = noise(120, 3)
         alone = make(max_depth=4).fit(X, y)
-        shared = fit(make(max_depth=4), X, y, client=client, sample_weight=None)
+        with distributed.get_task_stream(client=client) as stream:
+            shared = fit(make(max_depth=4), X, y, client=client, sample_weight=None)
         assert (shared.status_, shared.gap_) == ("optimal", 0.0)
         assert shared.objective_ == pytest.approx(alone.objective_, rel=1e-12)
         assert shared.lower_bound_ == shared.objective_
         assert vars(shared).keys() == vars(alone).keys()
-    sleep(0.5)
-    assert kept(client) == [{"searches": 0, "told": 0}] * 2
+        used |= {task["worker"] for task in stream.data if is_unit(task)}
+        # Data go once to each worker but the one that has them from the beginning.
+        fetched = Counter(task["worker"] for task in stream.data for part in task["startstops"] if is_transfer(part))
+        assert 1 <= len(fetched) < workers
+        assert max(fetched.values()) == 1
+    assert len(used) == workers
+    assert soon(lambda: kept(client) == [{"searches": 0, "told": 0}] * workers)
 
 
-class Tasks:
-    """A client of a cluster that keeps what it is to do."""
-
-    def __init__(self, **threads: int) -> None:
-        self.threads = threads
-        self.sent: list[tuple[int, str, float]] = []
-        self.done: dict[int, Any] = {}
-
-    def nthreads(self) -> dict[str, int]:
-        return self.threads
-
-    def submit(self, function: Any, *arguments: Any, workers: Any = None, **options: Any) -> Any:
-        if workers is None:  # the data
-            return None
-        unit = arguments[1]
-        assert options["allow_other_workers"]
-        self.sent.append((unit["id"], workers[0], unit["cutoff"]))
-        future = SimpleNamespace(status="finished", exception=lambda: None, result=lambda: "end")
-        future.add_done_callback = lambda call: self.done.update({unit["id"]: lambda: call(future)})
-        return future
-
-    def subscribe_topic(self, *arguments: Any) -> None:
-        pass
-
-    unsubscribe_topic = cancel = subscribe_topic
-
-    def run(self, *arguments: Any, **options: Any) -> None:
-        pass
-
-
-def test_a_worker_has_one_unit_ahead_and_the_others_wait_until_their_turn() -> None:
-    client = Tasks(a=1, b=2)
-    crew = DaskCrew(client)
-    plain = {"heuristic": {"kind": "none"}}
-    recipe: Any = SimpleNamespace(options={"strategy": plain, "depth_two_strategy": plain})
-    failures: list[BaseException] = []
-    crew.begin(recipe, failures.append)
-    assert crew.seats() == 3
-    unwanted = {7}
-    ended: list[int] = []
-
-    def give(number: int) -> None:
-        def report(news: Any) -> float | None:
-            if news == "end":
-                ended.append(number)
-            return None if number in unwanted else 10.0 - number
-
-        unit = {"id": number, "depth": 3, "samples": 9, "lower": 0.0, "cutoff": 10.0}
-        crew.solve(unit, report)  # type: ignore[arg-type]
-
-    for number in range(1, 10):
-        give(number)
-    # One more than threads; with the cutoffs of the moment.
-    assert Counter(worker for _, worker, _ in client.sent) == {"a": 2, "b": 3}
-    assert [(number, cutoff) for number, _, cutoff in client.sent] == [(i, 10.0 - i) for i in range(1, 6)]
-    first = {number: worker for number, worker, _ in client.sent}
-    client.done[1]()
-    assert client.sent[-1][:2] == (6, first[1])
-    client.done[2]()
-    assert client.sent[-1][:2] == (8, first[2])  # nobody wants the seventh any more
-    assert ended == [1, 2]
-    client.threads = {**client.threads, "c": 1}
-    crew._ask_again = 0.0
-    assert crew.seats() == 4
-    assert client.sent[-1][:2] == (9, "c")  # a worker that joins has what waits
-    crew.end()
-    client.done[3]()
-    assert (len(client.sent), crew.units, ended, failures) == (8, 8, [1, 2], [])
-
-
-def test_short_units_go_to_all_workers(client: Any) -> None:
+def test_short_units_go_to_all_workers(cluster: Any, client: Any) -> None:
+    resize(cluster, client, 2)
     X, y = noise(120, 3)
     with distributed.get_task_stream(client=client) as stream:
         fit(OptimalTreeClassifier(max_depth=4), X, y, client=client)
-    units = Counter(task["worker"] for task in stream.data if not str(task["key"]).endswith("-data"))
+    units = Counter(task["worker"] for task in stream.data if is_unit(task))
     assert len(units) == 2
     assert min(units.values()) > 0.2 * sum(units.values())
 
@@ -154,25 +116,130 @@ def test_missing_values_weights_costs_and_metrics_go_to_the_workers(client: Any)
         assert shared.objective_ == pytest.approx(alone.objective_, rel=1e-12)
 
 
-def test_a_worker_that_is_killed_and_one_that_is_added(cluster: Any, client: Any) -> None:
-    X, y = noise(250, 4)
-    alone = OptimalTreeClassifier(max_depth=4).fit(X, y)
-    victim, *_ = client.run(os.getpid).values()
-    happened: list[str] = []
+class Ledger:
+    """A search that notes how many samples were visited for each unit by the reports that it takes."""
+
+    def __init__(self, core: Any) -> None:
+        self._core = core
+        self.scanned: dict[int, int] = {}
+        self.ends: Counter[int] = Counter()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._core, name)
+
+    def report_unit(self, unit: int, report: Any) -> float | None:
+        cutoff: float | None = self._core.report_unit(unit, report)
+        if cutoff is not None:
+            self.scanned[unit] = max(self.scanned.get(unit, 0), report["counters"][2])
+            self.ends[unit] += report["end"] != "none"
+        return cutoff
+
+
+@pytest.fixture
+def ledgers(monkeypatch: pytest.MonkeyPatch) -> list[Ledger]:
+    """One of every search from now on."""
+    kept: list[Ledger] = []
+
+    def clerk(core: Any, crew: Any) -> Clerk:
+        kept.append(Ledger(core))
+        return Clerk(kept[-1], crew)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(units, "Clerk", clerk)
+    return kept
+
+
+class Whole(DaskCrew):
+    """Divides no unit, keeps who has told something about which unit, and can wait."""
+
+    long = float("inf")
+
+    def __init__(self, client: Any) -> None:
+        super().__init__(client)
+        self.heard: list[tuple[str, int]] = []
+        self.waits = False
+
+    def _hear(self, event: Any) -> None:
+        super()._hear(event)
+        message = event[1]
+        if message["report"]["counters"][2] > 0:
+            self.heard.append((message["worker"], message["unit"]))
+
+    def _next_unit(self) -> Any:
+        return None if self.waits else super()._next_unit()
+
+    def has(self, worker: str, unit: int) -> bool:
+        """Whether a worker is busy with a unit."""
+        return f"{self._run}-{unit}" in self._client.processing()[worker]
+
+
+def set_pace(seconds: float) -> None:
+    unit_tasks.PACE = seconds
+
+
+def test_a_worker_that_is_killed_and_those_that_join(cluster: Any, client: Any, ledgers: list[Ledger]) -> None:
+    resize(cluster, client, 2)
+    client.run(set_pace, 0.0)  # so that there is something to be counted twice
+    X, y = noise(250, 2)
+    options = {"max_depth": 5, "primal_heuristics": False, "ties": "any"}
+    alone = OptimalTreeClassifier(**options).fit(X, y)
+    crew = Whole(client)
+    processes = client.run(os.getpid)
+    killed: list[int] = []
 
     def callback(progress: Any) -> None:
-        if not happened and progress.n_expansions > 20:
-            happened.append("killed")
-            os.kill(victim, signal.SIGKILL)
-            cluster.scale(3)
+        if killed or not crew.heard:
+            return
+        worker, unit = crew.heard[-1]
+        os.kill(processes[worker], signal.SIGSTOP)
+        sleep(0.3)  # until what it has sent has arrived
+        if not crew.has(worker, unit):
+            os.kill(processes[worker], signal.SIGCONT)
+            return
+        crew.waits = True  # so that the search is not over before somebody joins
+        killed.append(unit)
+        os.kill(processes[worker], signal.SIGKILL)
+        cluster.scale(3)
+        assert soon(lambda: len(set(crew._threads) - set(processes)) == 2)
+        crew.waits = False
+        crew._give_out()
 
-    model = fit(OptimalTreeClassifier(max_depth=4, callback=callback), X, y, client=client)
-    assert happened
+    with distributed.get_task_stream(client=client) as stream, solved_by(crew):
+        model = OptimalTreeClassifier(**options, callback=callback).fit(X, y)
+    client.run(set_pace, PACE)
     assert (model.loss_, model.status_) == (alone.loss_, "optimal")
-    client.wait_for_workers(3, timeout=60)
-    assert victim not in client.run(os.getpid).values()
-    model = fit(OptimalTreeClassifier(max_depth=4), X, y, client=client)
-    assert (model.loss_, model.status_) == (alone.loss_, "optimal")
+    # One was added, and one has taken the place of the one that was killed.
+    assert {task["worker"] for task in stream.data if is_unit(task)} - set(processes)
+    (ledger,) = ledgers
+    assert ledger.ends[killed[0]] == 1
+    assert max(ledger.ends.values()) == 1
+    assert 0 < model.search_stats_["scanned_samples"] <= sum(ledger.scanned.values())
+
+
+def test_a_worker_that_hangs_does_not_hold_up_the_end(cluster: Any, client: Any) -> None:
+    resize(cluster, client, 2)
+    X, y = noise()
+    hanging, *_ = client.run(os.getpid).values()
+    begun, over = Event(), Event()
+
+    def wake_up() -> None:
+        over.wait(30)
+        os.kill(hanging, signal.SIGCONT)
+
+    def callback(progress: Any) -> None:
+        if progress.n_expansions > 10 and not begun.is_set():
+            os.kill(hanging, signal.SIGSTOP)
+            begun.set()
+
+    thread = Thread(target=wake_up)
+    thread.start()
+    with pytest.warns(ConvergenceWarning, match="stopped by its time-limit"):
+        model = fit(OptimalTreeClassifier(max_depth=5, time_limit=3.0, callback=callback), X, y, client=client)
+    in_time = thread.is_alive()
+    over.set()
+    thread.join()
+    assert begun.is_set()
+    assert in_time
+    check_fit(model, X, y, "time-limit")
 
 
 def test_a_slow_worker_delays_and_changes_nothing(client: Any) -> None:
@@ -199,23 +266,35 @@ def test_a_slow_worker_delays_and_changes_nothing(client: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "status", "told"),
+    ("options", "status"),
     [
-        ({"time_limit": 3.0}, "time-limit", pytest.warns(ConvergenceWarning, match="stopped by its time-limit")),
-        ({"callback": lambda progress: progress.n_expansions > 10}, "interrupted", nullcontext()),
+        ({"time_limit": 3.0}, "time-limit"),
+        ({"memory_limit": 700_000}, "memory-limit"),
+        ({"gap_limit": 0.9, "max_depth": 4}, "gap-limit"),
+        ({"callback": lambda progress: progress.n_expansions > 10}, "interrupted"),
     ],
 )
-def test_limits_and_callbacks_end_a_search(client: Any, options: dict[str, Any], status: str, told: Any) -> None:
-    X, y = noise()
-    with told:
-        model = fit(OptimalTreeClassifier(max_depth=5, **options), X, y, client=client)
+def test_limits_and_callbacks_end_a_search(
+    client: Any,
+    options: dict[str, Any],
+    status: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")  # a live line, as in a terminal
+    X, y = noise() if status != "gap-limit" else noise(300, 3)
+    model = OptimalTreeClassifier(**{"max_depth": 5, "verbose": 1, **options})
+    warns = status in ("time-limit", "memory-limit")
+    with pytest.warns(ConvergenceWarning, match=f"stopped by its {status}") if warns else nullcontext():
+        fit(model, X, y, client=client)
     check_fit(model, X, y, status)
     assert model.n_expansions_ > 10  # workers have reported
-    for _ in range(50):
-        if not any(client.processing().values()):
-            break
-        sleep(0.1)
-    assert not any(client.processing().values())
+    if status == "gap-limit":
+        assert 0 < model.gap_ <= 0.9
+    shown = capsys.readouterr()
+    assert shown.out.startswith(f"[OptimalTreeClassifier] {status}: objective")
+    assert "expansions/s" in shown.err
+    assert soon(lambda: not any(client.processing().values()))
 
 
 @pytest.mark.usefixtures("interruptible")

@@ -1,7 +1,9 @@
 """A crew that is a Dask cluster.
 
-Data go to the cluster as the result of a task, which every worker fetches once and which is made again when the worker
-that holds it is lost. A unit is a task, too, and Dask runs it again if its worker is lost. Which worker it is for is
+Data go to the cluster as the result of a task, which is made again when the worker that holds it is lost. Every worker
+fetches it once, for a task whose result, the same data, is there for its units: what several workers have of one result
+Dask takes away from those that have nothing to do for a moment. A unit is a task, too, and Dask runs it again if its
+worker is lost. Which worker it is for is
 said here: by itself, Dask gives a task to a worker that has its data already, so that one worker would do all units
 that take milliseconds. A worker has one unit more than it solves at a time; the others wait here, and those that nobody
 wants any more when it is their turn are not sent. Messages about units come as events of a topic; cutoffs go to the
@@ -26,8 +28,9 @@ from codt.search.units import LONG, Report, no_news
 
 _log = logging.getLogger(__name__)
 
-# Seconds between messages to workers.
+# Seconds between messages to workers, and how long to wait until they are received.
 PACE = 0.2
+PATIENCE = 1.0
 # Threads of the engine wait for units; those beyond the present workers wait for workers that join.
 MOST_SEATS = 512
 SPARE_SEATS = 32
@@ -66,6 +69,7 @@ class DaskCrew:
         self._waiting: deque[tuple[_core.Unit, Report]] = deque()
         self._given: Counter[str] = Counter()
         self._futures: dict[int, Any] = {}
+        self._copies: dict[str, Any] = {}
         self._reports: dict[int, Report] = {}
         self._news: dict[str, dict[int, float | None]] = defaultdict(dict)
         self._over = Event()
@@ -120,16 +124,9 @@ class DaskCrew:
 
     def _submit(self, worker: str, unit: _core.Unit, report: Report) -> None:
         number = unit["id"]
-        future = self._client.submit(
-            unit_tasks.solve,
-            self._recipe,
-            unit,
-            self._run,
-            key=f"{self._run}-{number}",
-            pure=False,
-            priority=-number,  # the oldest first
-            workers=[worker],
-            allow_other_workers=True,  # if this one is lost
+        # The oldest first.
+        future = self._task(
+            worker, f"{number}", unit_tasks.solve, self._copy(worker), unit, self._run, priority=-number
         )
         with self._lock:
             self._reports[number] = report
@@ -138,6 +135,18 @@ class DaskCrew:
         future.add_done_callback(lambda done: self._done(number, worker, done))
         if self._over.is_set():  # since then, and perhaps before end() knew of this task
             self._client.cancel([future])
+
+    def _copy(self, worker: str) -> Any:
+        """Return the data that the units of a worker use."""
+        with self._lock:
+            if worker not in self._copies:
+                self._copies[worker] = self._task(worker, f"data-{worker}", unit_tasks.keep, self._recipe)
+            return self._copies[worker]
+
+    def _task(self, worker: str, name: str, *task: Any, **options: Any) -> Any:
+        """Make a task for a worker, or for another one if this one is lost."""
+        options |= {"key": f"{self._run}-{name}", "pure": False, "workers": [worker], "allow_other_workers": True}
+        return self._client.submit(*task, **options)
 
     def _done(self, number: int, worker: str, future: Any) -> None:
         with self._lock:
@@ -170,8 +179,10 @@ class DaskCrew:
                 self._on_workers(unit_tasks.tell, self._run, cutoffs, workers=[worker])
 
     def _on_workers(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
+        # A worker that hangs would keep the others from hearing anything, and the search from ending.
+        options |= {"wait": False, "on_error": "ignore", "callback_timeout": PATIENCE}
         try:
-            self._client.run(function, *arguments, wait=False, on_error="ignore", **options)
+            self._client.run(function, *arguments, **options)
         except Exception as error:  # a worker that is lost hears nothing, and need not
             _log.debug("a message to workers was lost: %s", error)
 
@@ -181,9 +192,10 @@ class DaskCrew:
         self._teller.join()
         self._client.unsubscribe_topic(self._run)
         with self._lock:
-            futures = [*self._futures.values(), self._recipe]
+            futures = [*self._futures.values(), *self._copies.values(), self._recipe]
             self._waiting.clear()
             self._futures.clear()
+            self._copies.clear()
             self._reports.clear()
         self._client.cancel(futures)
         self._on_workers(unit_tasks.end_run, self._run)

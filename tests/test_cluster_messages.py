@@ -1,0 +1,233 @@
+"""What a crew on Dask and its workers tell each other, without a cluster: data, units, news."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from time import sleep
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+distributed = pytest.importorskip("distributed")
+
+from codt.cluster import dask_crew, unit_tasks
+from codt.cluster.dask_crew import DaskCrew
+from codt.search.units import no_news
+
+#: The future of the data, and those of each worker's copy.
+DATA, COPY = "data", "data of "
+
+
+class Tasks:
+    """A client of a cluster that keeps what it is to do."""
+
+    def __init__(self, **threads: int) -> None:
+        self.threads = threads
+        self.data: list[Any] = []
+        self.sent: list[tuple[int, str, float]] = []
+        self.done: dict[int, Any] = {}
+        self.told: list[tuple[Any, tuple[Any, ...], Any]] = []
+
+    def nthreads(self) -> dict[str, int]:
+        return self.threads
+
+    def submit(self, function: Any, *arguments: Any, workers: Any = None, **options: Any) -> Any:
+        if function is unit_tasks.keep:
+            self.data.append((workers, *arguments))
+            return DATA if workers is None else COPY + workers[0]
+        data, unit, _ = arguments
+        assert data == COPY + workers[0]
+        assert options["allow_other_workers"]
+        self.sent.append((unit["id"], workers[0], unit["cutoff"]))
+        future = SimpleNamespace(status="finished", exception=lambda: None, result=lambda: "end")
+        future.add_done_callback = lambda call: self.done.update({unit["id"]: lambda: call(future)})
+        return future
+
+    def subscribe_topic(self, topic: str, handler: Any) -> None:
+        self.topic = topic
+        self.hear = handler
+
+    def unsubscribe_topic(self, topic: str) -> None:
+        assert topic == self.topic
+
+    def cancel(self, futures: Any) -> None:
+        pass
+
+    def run(self, function: Any, *arguments: Any, workers: Any = None, **options: Any) -> None:
+        self.told.append((function, arguments, workers))
+
+
+def begun(client: Tasks, fail: Any) -> tuple[DaskCrew, Any]:
+    """A crew that has got data, and the data."""
+    plain = {"heuristic": {"kind": "none"}}
+    recipe: Any = SimpleNamespace(options={"strategy": plain, "depth_two_strategy": plain})
+    crew = DaskCrew(client)
+    crew.begin(recipe, fail)
+    return crew, recipe
+
+
+def unit_of(number: int) -> Any:
+    return {"id": number, "depth": 3, "samples": 9, "lower": 0.0, "cutoff": 10.0}
+
+
+def test_a_worker_has_one_unit_ahead_and_the_others_wait_until_their_turn() -> None:
+    client = Tasks(a=1, b=2)
+    failures: list[BaseException] = []
+    crew, recipe = begun(client, failures.append)
+    assert crew.seats() == 3
+    unwanted = {7}
+    ended: list[int] = []
+
+    def give(number: int) -> None:
+        def report(news: Any) -> float | None:
+            if news == "end":
+                ended.append(number)
+            return None if number in unwanted else 10.0 - number
+
+        crew.solve(unit_of(number), report)
+
+    for number in range(1, 10):
+        give(number)
+    # One more than threads; with the cutoffs of the moment.
+    assert Counter(worker for _, worker, _ in client.sent) == {"a": 2, "b": 3}
+    assert [(number, cutoff) for number, _, cutoff in client.sent] == [(i, 10.0 - i) for i in range(1, 6)]
+    first = {number: worker for number, worker, _ in client.sent}
+    client.done[1]()
+    assert client.sent[-1][:2] == (6, first[1])
+    client.done[2]()
+    assert client.sent[-1][:2] == (8, first[2])  # nobody wants the seventh any more
+    assert ended == [1, 2]
+    client.threads = {**client.threads, "c": 1}
+    crew._ask_again = 0.0
+    assert crew.seats() == 4
+    assert client.sent[-1][:2] == (9, "c")  # a worker that joins has what waits
+    crew.end()
+    client.done[3]()
+    assert (len(client.sent), crew.units, ended, failures) == (8, 8, [1, 2], [])
+    # Data go to the cluster once, and from there once to each worker, however many units it has.
+    assert client.data == [(None, recipe), *((list(worker), DATA) for worker in "abc")]
+
+
+def test_workers_that_have_sent_news_hear_the_cutoffs_of_their_units() -> None:
+    client = Tasks(a=1, b=1)
+    crew, _ = begun(client, pytest.fail)
+    assert crew.seats() == 2
+    heard: dict[int, list[Any]] = {1: [], 2: [], 3: []}
+    cutoffs: dict[int, float | None] = {1: 7.0, 2: None, 3: 5.0}
+
+    def solve(number: int) -> None:
+        def report(news: Any) -> float | None:
+            heard[number].append(news["expansions"])
+            return cutoffs[number] if news["expansions"] else 9.0
+
+        crew.solve(unit_of(number), report)
+
+    def message(number: int, worker: str) -> Any:
+        report = {**no_news(unit_of(number)), "expansions": 10 + number}
+        return (0.0, {"unit": number, "worker": worker, "report": report})
+
+    try:
+        for number in heard:
+            solve(number)
+        for number, worker in ((1, "a"), (2, "b"), (3, "a"), (99, "b")):
+            client.hear(message(number, worker))
+        for _ in range(100):
+            if len(news_of(client)) == 4:
+                break
+            sleep(0.05)
+    finally:
+        crew.end()
+    assert heard == {1: [0, 11], 2: [0, 12], 3: [0, 13]}
+    # Nobody waits for the last one any more.
+    assert news_of(client) == {("a", 1): 7.0, ("b", 2): None, ("a", 3): 5.0, ("b", 99): None}
+    assert client.told[-1] == (unit_tasks.end_run, (client.topic,), None)
+    # The paces of a unit, of its worker's messages and of the answers.
+    assert 0.1 + unit_tasks.PACE + dask_crew.PACE < 1
+
+
+def news_of(client: Tasks) -> dict[tuple[str, int], float | None]:
+    """What workers were told about units."""
+    news: dict[tuple[str, int], float | None] = {}
+    for function, arguments, workers in list(client.told):
+        if function is unit_tasks.tell:
+            run, cutoffs = arguments
+            assert run == client.topic
+            news |= {(workers[0], unit): cutoff for unit, cutoff in cutoffs.items()}
+    return news
+
+
+class Solver:
+    """The recipe of a search that solves its units by a script of the test."""
+
+    def __init__(self, script: Any) -> None:
+        self.script = script
+        self.searches = 0
+
+    def search(self) -> Any:
+        self.searches += 1
+        return SimpleNamespace(solve_unit=self.script)
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, Any]]]:
+    """What a worker sends; it keeps nothing from one test to the next."""
+    messages: list[tuple[str, Any]] = []
+    worker = SimpleNamespace(address="here", log_event=lambda topic, message: messages.append((topic, message)))
+    monkeypatch.setattr(distributed, "get_worker", lambda: worker)
+    for name in ("_searches", "_told", "_over"):
+        monkeypatch.setattr(unit_tasks, name, {})
+    yield messages
+    assert unit_tasks.state()["told"] == 0
+
+
+def test_a_worker_tells_what_it_knows_at_its_pace_and_hears_of_cutoffs(
+    sent: list[tuple[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(unit_tasks, "perf_counter", lambda: now[0])
+    unit = unit_of(4)
+
+    def script(unit: Any, talk: Any) -> Any:
+        def after(seconds: float, tree: list[Any]) -> float | None:
+            now[0] += seconds
+            cutoff: float | None = talk({**no_news(unit), "lower": now[0], "tree": tree})
+            return cutoff
+
+        assert after(0.1, ["better"]) == 10.0
+        assert after(0.1, []) == 10.0
+        assert not sent
+        assert after(0.15, []) == 10.0
+        assert [message["report"]["tree"] for _, message in sent] == [["better"]]  # the tree is not lost
+        asyncio.run(unit_tasks.tell("run", {4: 6.0, 5: 1.0}))
+        asyncio.run(unit_tasks.tell("another run", {4: 2.0}))
+        assert after(0.1, []) == 6.0
+        assert after(0.25, []) == 6.0
+        assert [message["report"]["tree"] for _, message in sent] == [["better"], []]
+        asyncio.run(unit_tasks.tell("run", {4: None}))
+        assert after(0.1, []) is None
+        asyncio.run(unit_tasks.tell("run", {4: 5.0}))
+        assert after(0.1, []) == 5.0
+        for run in ("another run", "run"):
+            asyncio.run(unit_tasks.end_run(run))
+        assert after(0.1, []) is None
+        return "end"
+
+    recipe: Any = Solver(script)
+    assert unit_tasks.solve(recipe, unit, "run") == "end"  # type: ignore[comparison-overlap]
+    assert [(topic, message["unit"], message["worker"]) for topic, message in sent] == [("run", 4, "here")] * 2
+    assert [message["report"]["lower"] for _, message in sent] == pytest.approx([0.35, 0.7])
+
+
+def test_a_worker_makes_one_search_of_the_data_for_all_units_of_a_run(sent: list[tuple[str, Any]]) -> None:
+    recipes: list[Any] = [Solver(lambda unit, talk: unit["id"]) for _ in range(2)]
+    for number in range(5):
+        for recipe, run in zip(recipes, ("first", "second"), strict=True):
+            assert unit_tasks.solve(recipe, unit_of(number), run) == number  # type: ignore[comparison-overlap]
+    assert [recipe.searches for recipe in recipes] == [1, 1]
+    assert unit_tasks.state()["searches"] == 2
+    asyncio.run(unit_tasks.end_run("first"))
+    assert unit_tasks.state()["searches"] == 1
+    assert not sent
