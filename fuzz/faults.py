@@ -362,4 +362,40 @@ FAULTS = (
         "right - (right_cost - right_left)",
         "right - (left_cost - right_left)",
     ),
+    Fault(
+        "dual steps: a side that is closed",
+        "engine/search/dual.cpp",
+        "if (children.held(beside[side]) || !branch.selectable() || !(branch.room() > most)) continue;",
+        "if (children.held(beside[side]) || !(branch.room() > most)) continue;",
+    ),
+    Fault(
+        "dual steps: a threshold behind the interval",
+        "engine/search/dual.cpp",
+        "    return low;\n",
+        "    return low + 1;\n",
+    ),
+    Fault(
+        "units: a cutoff less the other side's tree",
+        "engine/search/units.cpp",
+        "unit.known.cutoff = job.relaxed - result.sides[1 - side].lower.allowed;",
+        "unit.known.cutoff = job.relaxed - result.sides[1 - side].incumbent;",
+    ),
+    Fault(
+        "units: one that comes back unsolved taken for complete",
+        "engine/search/units.cpp",
+        "if (end == UnitEnd::complete) result.sides[side].node.reset();",
+        "if (end != UnitEnd::memory_limit) result.sides[side].node.reset();",
+    ),
+    Fault(
+        "units: one that ends at its cutoff taken for solved",
+        "engine/search/units.cpp",
+        "branch.lower.allowed = std::min(branch.incumbent, std::max(branch.lower.allowed, report.lower.allowed));",
+        "branch.lower.allowed = report.end == UnitEnd::complete ? branch.incumbent : branch.lower.allowed;",
+    ),
+    Fault(
+        "units: a tree that is not taken",
+        "engine/search/units.cpp",
+        "if (report.solution && report.incumbent < branch.incumbent) {",
+        "if (report.solution && report.incumbent < branch.incumbent && report.end == UnitEnd::none) {",
+    ),
 )
