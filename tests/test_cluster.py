@@ -235,7 +235,6 @@ def test_a_worker_that_hangs_does_not_hold_up_the_end(cluster: Any, client: Any)
         return False
 
     sleeper = Thread(target=wake_up)
-
     model = fit(OptimalTreeClassifier(max_depth=5, time_limit=60, callback=callback), X, y, client=client)
     in_time = sleeper.is_alive()
     over.set()

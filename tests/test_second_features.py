@@ -6,6 +6,7 @@ each feature that is left out is walked to see that it improves nothing. Otherwi
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,44 @@ def solved(instance: WeightedInstance, kernel: str) -> tuple[float, list[Any]]:
     assert run(search) == "optimal"
     tree = search.tree()
     return search.upper_bound, [tree["feature"].tolist(), repr(tree["threshold"].tolist())]
+
+
+def best_of_all_trees(instance: WeightedInstance) -> float:
+    """The least loss of all trees of depth two, from sums over all pairs of values of two features."""
+    columns = [np.unique(column, return_inverse=True)[1] for column in instance.X.T]
+    sizes = [int(column.max()) + 1 for column in columns]
+    weights = np.ones(len(instance.y)) if instance.weights is None else instance.weights
+    if instance.n_classes:
+        counted = [weights * (instance.y == label) for label in range(instance.n_classes)]
+    else:
+        counted = [weights, instance.y, instance.y**2]
+
+    def loss(sums: Any) -> Any:
+        if instance.n_classes:
+            return sums.sum(axis=-1) - sums.max(axis=-1)
+        return sums[..., 2] - sums[..., 1] ** 2 / np.maximum(sums[..., 0], 1)
+
+    best = np.inf
+    for first, values in zip(columns, sizes, strict=True):
+        left, right = np.full(values, np.inf), np.full(values, np.inf)
+        for second, others in zip(columns, sizes, strict=True):
+            pairs = [np.bincount(first * others + second, part, values * others) for part in counted]
+            sums = np.stack(pairs, axis=-1).reshape(values, others, -1).cumsum(axis=0)
+            for side, of_side in ((left, sums), (right, sums[-1:] - sums)):
+                at_most = of_side.cumsum(axis=1)  # behind the last value there is a leaf
+                np.minimum(side, (loss(at_most) + loss(at_most[:, -1:] - at_most)).min(axis=1), out=side)
+        best = min(best, float((left + right).min()))
+    return best
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_many_samples_have_the_optimum_of_all_trees_with_and_without_these_bounds(kind: str) -> None:
+    instance = many_samples(kind, 0.5)
+    # Few enough values for all trees, and enough for several batches of thresholds of a root feature.
+    instance = replace(instance, X=np.floor(instance.X * [300, 250, 200, 150]))
+    optimum = pytest.approx(best_of_all_trees(instance), rel=1e-9 if kind == "numbers" else 0)
+    for kernel in ("scalar", *VECTOR_KERNELS):
+        assert solved(instance, kernel)[0] == optimum
 
 
 @pytest.mark.parametrize("noise", [0.1, 0.5])
