@@ -82,7 +82,7 @@ def test_workers_prove_what_one_process_proves(cluster: Any, client: Any, worker
         assert shared.lower_bound_ == shared.objective_
         assert vars(shared).keys() == vars(alone).keys()
         used |= {task["worker"] for task in stream.data if is_unit(task)}
-        # Data are made once, and kept once by each worker for all its units. Dask may still move something now and then.
+        # Data are made once, and kept once by each worker for all its units. Dask may still move some.
         data = [task for task in stream.data if not is_unit(task)]
         assert len(data) <= 1 + workers
         fetched = [part for task in stream.data for part in task["startstops"] if part["action"] == "transfer"]
