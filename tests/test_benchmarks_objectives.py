@@ -148,7 +148,7 @@ def test_all_criteria_are_timed_in_units_of_the_first(monkeypatch: pytest.Monkey
     rows = {line.split(" | ")[0].strip("| "): line for line in lines if line.startswith("| ")}
     names = {criterion.name for _, criteria in speed.FAMILIES for criterion in criteria}
     assert names <= set(rows)
-    assert {"survival", "policy, 2 actions", "policy, 32 actions", "quantile, 0.9", "tweedie"} <= names
+    assert {"survival", "policy, 2 actions, classes", "policy, 32 actions, errors", "quantile, 0.9", "tweedie"} <= names
     assert "| 1 | 1 | 1 | 1 | bank " in rows["misclassification"]
     assert re.search(r"\*\*\d+\.\d\*\* \| .* \| concrete \d", rows["survival"])
 

@@ -222,10 +222,12 @@ class ClassSharesObjective final : public CostTupleObjective<ClassShares<Impurit
 
     double unit() const override { return cost().weights.unit; }
     double distortion() const override { return distortion_; }
+    // Weights of classes are exact; what is rounded is the sum over the classes.
     double rounding() const override {
-        const auto terms = static_cast<double>(original_.size() + cost().classes + 64);
+        const auto terms = static_cast<double>(cost().classes + 64);
         return std::numeric_limits<double>::epsilon() * terms * whole_loss_;
     }
+    bool sums_are_exact() const override { return true; }
 
     double reported_loss(std::span<const std::uint32_t>, const std::vector<double>& weights) const override {
         const auto others = sums_of_others<long double>(weights);

@@ -96,6 +96,7 @@ class Deviance final : public CostTupleObjective<Cost> {
 
     double unit() const override { return unit_; }
     double rounding() const override { return rounding_; }
+    bool sums_are_exact() const override { return std::is_same_v<Cost, PlainDeviance<Family>>; }
     double distortion() const override { return distortion_; }
 
     // Two passes in extended precision, independent of the tuples above.

@@ -118,6 +118,10 @@ class Objective {
     // most.
     virtual double rounding() const { return 0.0; }
 
+    // Whether sums over samples are exact, so that `rounding` and a tiny part of the root's loss, however
+    // many samples there are, say all.
+    virtual bool sums_are_exact() const { return false; }
+
     // No tree's loss in internal numbers is further than this from the real one, because the numbers
     // themselves were rounded. Sums and comparisons of them may be exact all the same.
     virtual double distortion() const { return 0.0; }

@@ -36,7 +36,8 @@ double rounding_of_losses(const Objective& objective, std::uint32_t samples, dou
         return whole_prices ? 0.0 : 16 * eps * root_loss;
     }
     // Every term of a sum may be rounded, and equal terms are all rounded in the same direction.
-    return std::max(std::max(1e-14, eps * samples) * root_loss, objective.rounding());
+    const double of_sums = objective.sums_are_exact() ? 0.0 : eps * samples;
+    return std::max(std::max(1e-14, of_sums) * root_loss, objective.rounding());
 }
 
 // Whether penalty and costs are whole numbers of a unit, so that nothing is rounded when they are added.
