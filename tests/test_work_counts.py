@@ -63,6 +63,32 @@ def test_work_stays_at_or_below_what_it_was(kind: str, depth: int) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("criterion", "recorded"),
+    [("log_loss", 320_000), ("gini", 192_000), ("poisson", 224_000), ("gamma", 240_000), ("tweedie", 240_000)],
+)
+def test_many_samples_with_a_good_tree_are_searched_once(criterion: str, recorded: int) -> None:
+    # Sums of these criteria are exact. If their rounding were taken to grow with the samples, as that of other sums,
+    # trees this good would not be told apart, and all would start again with other numbers, which take far longer.
+    rng = np.random.default_rng(5)
+    X = rng.random((4000, 4))
+    y = ((X[:, 0] > 0.5) ^ (X[:, 1] > 0.5)).astype(float)
+    changed = rng.choice(4000, 4, replace=False)
+    y[changed] = 1 - y[changed]
+    shares = criterion in ("log_loss", "gini")
+    search = Search(
+        X,
+        y if shares else np.where(y == 1, 3.0, 0.2) * (1 + 0.01 * rng.random(4000)),
+        task="classification" if shares else "regression",
+        criterion=criterion,
+        max_depth=2,
+        kernel="baseline",
+    )
+    assert search.run() == "optimal"
+    assert search.tolerance <= 1e-9 * search.loss
+    assert search.stats["scanned_samples"] <= recorded
+
+
 @pytest.mark.parametrize("kind", ["two-class", "many-class", "regression"])
 def test_the_scalar_kernel_visits_more_samples(kind: str) -> None:
     X, y, task = problem(kind, 2)
