@@ -2,11 +2,11 @@
 
 Data go to the cluster as the result of a task, which is made again when the worker that holds it is lost. Every worker
 has a task of its own that fetches it, and whose result, the same data, its units use; with one result for all, workers
-were seen to fetch it several times. A unit is a task, too, and Dask runs it again if its worker is lost. Which worker it
-is for is said here: by itself, Dask gives a task to a worker that has its data already, so that one worker would do all units
-that take milliseconds. A worker has one unit more than it solves at a time; the others wait here, and those that nobody
-wants any more when it is their turn are not sent. Messages about units come as events of a topic; cutoffs go to the
-workers that have sent some, a few times a second and many in one message.
+were seen to fetch it several times. A unit is a task, too, and Dask runs it again if its worker is lost. Which worker
+it is for is said here: by itself, Dask gives a task to a worker that has its data already, so that one worker would do
+all units that take milliseconds. A worker has one unit more than it solves at a time; the others wait here, and those
+that nobody wants any more when it is their turn are not sent. Messages about units come as events of a topic; cutoffs
+go to the workers that have sent some, a few times a second and many in one message.
 """
 
 from __future__ import annotations
