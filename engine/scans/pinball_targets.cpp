@@ -69,6 +69,8 @@ bool PinballTargets::read(const Subset& subset) {
         all += weight_[r];
         sum += weight_[r] * std::abs(y - middle);
     }
+    // Near the least numbers there are, targets cannot be told apart in units.
+    if (sum > 0 && !std::isfinite(most_units / sum)) return false;
     unit = units_for(sum);
     round(middle, all);
     return rounding <= most_rounding;
