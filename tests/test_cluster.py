@@ -183,7 +183,6 @@ def test_a_worker_that_is_killed_and_those_that_join(cluster: Any, client: Any, 
     X, y = noise(250, 2)
     options = {"max_depth": 5, "primal_heuristics": False, "ties": "any"}
     alone = OptimalTreeClassifier(**options).fit(X, y)
-    crew = Whole(client)
     processes = client.run(os.getpid)
     killed: list[int] = []
 
@@ -204,13 +203,18 @@ def test_a_worker_that_is_killed_and_those_that_join(cluster: Any, client: Any, 
         crew.waits = False
         crew._give_out()
 
-    with distributed.get_task_stream(client=client) as stream, solved_by(crew):
-        model = OptimalTreeClassifier(**options, callback=callback).fit(X, y)
+    # On a busy machine a unit may be over whenever its worker is stopped, so that none is killed: once more then.
+    for _ in range(10):
+        crew = Whole(client)
+        with distributed.get_task_stream(client=client) as stream, solved_by(crew):
+            model = OptimalTreeClassifier(**options, callback=callback).fit(X, y)
+        if killed:
+            break
     client.run(set_pace, PACE)
     assert (model.loss_, model.status_) == (alone.loss_, "optimal")
     # One was added, and one has taken the place of the one that was killed.
     assert {task["worker"] for task in stream.data if is_unit(task)} - set(processes)
-    (ledger,) = ledgers
+    ledger = ledgers[-1]
     assert ledger.ends[killed[0]] == 1
     assert max(ledger.ends.values()) == 1
     assert 0 < model.search_stats_["scanned_samples"] <= sum(ledger.scanned.values())
