@@ -273,6 +273,11 @@ def test_models_of_scores_see_the_samples_as_they_are() -> None:
     assert (scores(frame, by_name) == scores(np.column_stack([codes, gaps[:, 0]]), "passthrough")).all()
     with pytest.raises(ValueError, match="could not convert string to float"):
         doubly_robust_scores(frame, action, outcome, random_state=0)
+    # One model by default, which needs numbers, beside one that knows the columns by name.
+    named = make_pipeline(make_column_transformer(("passthrough", ["size"])), HistGradientBoostingRegressor(max_iter=3))
+    assert (
+        doubly_robust_scores(frame[["size"]], action, outcome, outcome_model=named, cv=2, random_state=0).shape[1] == 3
+    )
     names = np.array(["none", "one", "two"])
     policy = OptimalPolicyTree(max_depth=1).fit(frame, scores(frame, by_name), actions=np.unique(names[action]))
     assert set(policy.predict(frame)) <= set(names)

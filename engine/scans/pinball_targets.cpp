@@ -15,8 +15,12 @@ constexpr double most_units = 0x1p30;
 constexpr double most_rounding = 0x1p-12 * most_units;
 
 // So many units that a sum comes close to the most. A power of two leaves short binary numbers as they are.
+// Not finite for sums near the least numbers there are.
+double units_of(double sum) {
+    return std::exp2(std::floor(std::log2(most_units / sum)));
+}
 double units_for(double sum) {
-    const double units = std::exp2(std::floor(std::log2(most_units / sum)));
+    const double units = units_of(sum);
     return units > 0 && std::isfinite(units) ? units : 1;
 }
 
@@ -69,8 +73,8 @@ bool PinballTargets::read(const Subset& subset) {
         all += weight_[r];
         sum += weight_[r] * std::abs(y - middle);
     }
-    // Near the least numbers there are, targets cannot be told apart in units.
-    if (sum > 0 && !std::isfinite(most_units / sum)) return false;
+    // Such targets cannot be told apart in units.
+    if (sum > 0 && !std::isfinite(units_of(sum))) return false;
     unit = units_for(sum);
     round(middle, all);
     return rounding <= most_rounding;

@@ -76,8 +76,11 @@ def doubly_robust_scores(
     np.True_
     """
     (samples,) = indexable(X)
-    if outcome_model is None or (propensity_model is None and propensity is None):
-        samples = check_array(samples, ensure_all_finite="allow-nan", input_name="X")  # forests need numbers
+    # Forests, the default, need numbers.
+    of_outcomes, of_shares = (
+        samples if given is not None else check_array(samples, ensure_all_finite="allow-nan", input_name="X")
+        for given in (outcome_model, propensity_model if propensity is None else propensity)
+    )
     count = _num_samples(samples)
     taken, outcomes = column_or_1d(action), check_array(outcome, ensure_2d=False, dtype=np.float64)
     if outcomes.ndim != 1 or not count == len(taken) == len(outcomes):
@@ -92,17 +95,19 @@ def doubly_robust_scores(
     folds = StratifiedKFold(cv, shuffle=True, random_state=random_state) if isinstance(cv, int) else cv
     expected = np.full((count, len(actions)), np.nan)
     shares = np.full((count, len(actions)), np.nan) if known is None else known
-    for train, test in folds.split(np.zeros((count, 1)), codes):
+    for train, test in folds.split(samples, codes):
         missing = np.setdiff1d(np.arange(len(actions)), codes[train])
         if len(missing):
             raise ValueError(f"no sample of a fold has the action {actions[missing[0]]!r}; expected fewer folds.")
         for code in range(len(actions)):
             rows = train[codes[train] == code]
-            model = _outcome_model(outcome_model, random_state).fit(_safe_indexing(samples, rows), outcomes[rows])
-            expected[test, code] = model.predict(_safe_indexing(samples, test))
+            model = _outcome_model(outcome_model, random_state).fit(_safe_indexing(of_outcomes, rows), outcomes[rows])
+            expected[test, code] = model.predict(_safe_indexing(of_outcomes, test))
         if known is None:
-            model = _propensity_model(propensity_model, random_state).fit(_safe_indexing(samples, train), codes[train])
-            shares[test] = model.predict_proba(_safe_indexing(samples, test))
+            model = _propensity_model(propensity_model, random_state).fit(
+                _safe_indexing(of_shares, train), codes[train]
+            )
+            shares[test] = model.predict_proba(_safe_indexing(of_shares, test))
     if np.isnan(expected).any():
         raise ValueError(f"cv={cv!r}: expected every sample in the test part of a fold.")
     own = np.arange(count), codes
