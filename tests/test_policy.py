@@ -271,7 +271,9 @@ def test_models_of_scores_see_the_samples_as_they_are() -> None:
 
     by_name = make_column_transformer((OrdinalEncoder(), ["colour"]), ("passthrough", ["size"]))
     assert (scores(frame, by_name) == scores(np.column_stack([codes, gaps[:, 0]]), "passthrough")).all()
-    with pytest.raises(ValueError, match="could not convert string to float"):
+    with pytest.raises(
+        ValueError, match="X: the default outcome_model, a random forest, needs a table of numbers: could not convert"
+    ):
         doubly_robust_scores(frame, action, outcome, random_state=0)
     # One model by default, which needs numbers, beside one that knows the columns by name.
     named = make_pipeline(make_column_transformer(("passthrough", ["size"])), HistGradientBoostingRegressor(max_iter=3))

@@ -76,11 +76,9 @@ def doubly_robust_scores(
     np.True_
     """
     (samples,) = indexable(X)
-    # Forests, the default, need numbers.
-    of_outcomes, of_shares = (
-        samples if given is not None else check_array(samples, ensure_all_finite="allow-nan", input_name="X")
-        for given in (outcome_model, propensity_model if propensity is None else propensity)
-    )
+    of_outcomes = _for_forest(samples, "outcome_model") if outcome_model is None else samples
+    by_default = propensity_model is None and propensity is None
+    of_shares = _for_forest(samples, "propensity_model") if by_default else samples
     count = _num_samples(samples)
     taken, outcomes = column_or_1d(action), check_array(outcome, ensure_2d=False, dtype=np.float64)
     if outcomes.ndim != 1 or not count == len(taken) == len(outcomes):
@@ -113,6 +111,16 @@ def doubly_robust_scores(
     own = np.arange(count), codes
     expected[own] += (outcomes - expected[own]) / np.maximum(shares[own], LEAST_PROPENSITY)
     return expected
+
+
+def _for_forest(samples: Any, parameter: str) -> Any:
+    """Return the samples as numbers, which the default models need."""
+    try:
+        return check_array(samples, ensure_all_finite="allow-nan", input_name="X")
+    except ValueError as error:
+        raise ValueError(
+            f"X: the default {parameter}, a random forest, needs a table of numbers: {error} Give a model that takes X."
+        ) from error
 
 
 def _known_propensity(given: ArrayLike, n_samples: int, n_actions: int) -> Floats:
