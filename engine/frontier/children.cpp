@@ -18,6 +18,7 @@ void Children::reset(const SearchSettings& settings, const Strategy& strategy, c
     settings_ = &settings;
     strategy_ = &strategy;
     priority_ = &strategy.priority;
+    needs_heuristic_ = strategy.needs_heuristic();
     objective_ = &objective;
     subset_ = &subset;
     order_ = &order;
@@ -58,6 +59,7 @@ void Children::reset(const SearchSettings& settings, const Strategy& strategy, c
 
 double Children::min_heuristic() const {
     if (by_priority_.empty()) return infinity;
+    if (!needs_heuristic_) return 0;
     // Where the heuristic is the first criterion, the first child has the least.
     if (priority_->front() == Criterion::heuristic) return (*this)[by_priority_.top()].heuristic;
     double least = infinity;
@@ -312,7 +314,7 @@ void Children::set_heuristic(Child& child) {
 
 double Children::heuristic_of(const Child& child, std::uint32_t first, std::uint32_t last,
                               double lower) const {
-    if (!strategy_->needs_heuristic()) return child.heuristic;
+    if (!needs_heuristic_) return 0;
     NodeState state;
     state.lower_bound = lower * objective_->unit();
     state.support = subset_->size();

@@ -70,7 +70,7 @@ class Children {
     const std::vector<Slot>& open() const { return by_lower_.slots(); }
     // Least lower bound of the open children (the paper's bound "remaining splits").
     double min_lower() const;
-    // Least heuristic value of the open children.
+    // Least heuristic value of the open children that are not held, infinite if there is none.
     double min_heuristic() const;
     // Least bound with which a child was closed: together with min_lower and the incumbent it bounds the
     // node.
@@ -264,6 +264,7 @@ class Children {
     std::vector<Outermost> outermost_;
     WorstCost worst_;
     LossBetween loss_between_;
+    bool needs_heuristic_ = false;  // the strategy's; otherwise all heuristic values are 0
     bool crosses_features_ = false;
     CrossFeatures cross_features_;
     std::vector<Child> children_;

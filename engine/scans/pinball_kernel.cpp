@@ -48,31 +48,56 @@ double PinballKernel::exact_loss(std::size_t s, std::size_t lane, std::size_t ce
            targets_.loss(std::span(parts[1]).first(sizes[1]));
 }
 
-// The loss of a side that is split behind the first k samples of a feature; `place` are theirs in its order.
-double PinballKernel::loss(std::size_t s, std::size_t lane, const std::uint32_t* place, std::uint32_t k,
-                           const Boundary& at) const {
-    const Bits& side = sides_[s][lane].bits;
-    double sum = 0, lowest = 0;
-    for (std::size_t p = 2 * s; p < 2 * s + 2; ++p) {
-        sum += at.sum[p][lane];
-        lowest += at.low_sum[p][lane];
-        double open = targets_.quantile * at.weight[p][lane] - at.low_weight[p][lane];
-        if (!(open > 0)) continue;
-        const std::uint32_t first = targets_.first[at.bucket[p][lane]];
-        std::size_t w = first / 64;
-        std::uint64_t bits = side[w] & (~std::uint64_t{0} << (first % 64));
-        while (open > 0) {
-            while (bits == 0) bits = side[++w];
-            const std::uint32_t r =
-                static_cast<std::uint32_t>(64 * w) + static_cast<std::uint32_t>(std::countr_zero(bits));
-            bits &= bits - 1;
-            if ((place[r] < k) != (p % 2 == 0)) continue;
-            const double part = std::min<double>(open, targets_.whole[r].weight);
-            lowest += part * targets_.mean[r];
-            open -= part;
+// Finds the quantiles of both parts of a side at the boundary behind the first k samples of a feature. They
+// are not far from where they were at the last boundary that was looked at, if few samples lie in between;
+// with fewer of them than from the beginnings of buckets to the quantiles, the search begins there.
+template <class Before, class Behind>
+void PinballKernel::find_quantiles(std::size_t s, std::size_t lane, const std::uint32_t* rank,
+                                   std::uint32_t k, const Boundary& at, Before& before, Behind& behind) {
+    Side& side = sides_[s][lane];
+    const std::size_t p = 2 * s;
+    const std::int32_t weight[2] = {at.weight[p][lane], at.weight[p + 1][lane]};
+    const std::int32_t bucket[2] = {at.bucket[p][lane], at.bucket[p + 1][lane]};
+    const std::int32_t low_weight[2] = {at.low_weight[p][lane], at.low_weight[p + 1][lane]};
+    const double in_buckets = targets_.quantile * (weight[0] + weight[1]) - (low_weight[0] + low_weight[1]);
+    const std::uint32_t between = k > side.looked_at ? k - side.looked_at : side.looked_at - k;
+    if (side.looked_at != nowhere && between * mean_weight_ < in_buckets) {
+        LowSamples low[2] = {side.low[0], side.low[1]};
+        const std::int32_t sign = k > side.looked_at ? 1 : -1;
+        for (std::uint32_t i = std::min(k, side.looked_at); i < std::max(k, side.looked_at); ++i) {
+            const std::uint32_t r = rank[i];
+            const auto& sample = targets_.whole[r];
+            const std::int32_t is_here = holds(side.bits, r) ? sign : 0;
+            const std::int32_t comes = r < low[0].rank ? is_here : 0, goes = r < low[1].rank ? is_here : 0;
+            low[0].weight += comes * sample.weight;
+            low[0].sum += comes * sample.sum;
+            low[1].weight -= goes * sample.weight;
+            low[1].sum -= goes * sample.sum;
         }
+        before.start(weight[0], low[0]);
+        behind.start(weight[1], low[1]);
+    } else {
+        const auto low = [&](std::size_t part) {
+            return LowSamples{targets_.first[bucket[part]], low_weight[part], at.low_sum[p + part][lane]};
+        };
+        before.start_in_bucket(weight[0], bucket[0], low(0));
+        behind.start_in_bucket(weight[1], bucket[1], low(1));
     }
-    return targets_.error.above * sum - targets_.both() * lowest;
+    side.looked_at = k;
+    side.low[0] = before.low();
+    side.low[1] = behind.low();
+}
+
+// The loss of a side that is split behind the first k samples of the feature whose cells begin at `cell`.
+double PinballKernel::loss(std::size_t s, std::size_t lane, std::size_t cell, std::uint32_t k,
+                           const Boundary& at) {
+    const Bits& side = sides_[s][lane].bits;
+    const std::uint32_t* const place = place_.data() + cell;
+    WalkedPart before(targets_, PartByPlaces<true>{side, place, k});
+    WalkedPart behind(targets_, PartByPlaces<false>{side, place, k});
+    find_quantiles(s, lane, rank_.data() + cell, k, at, before, behind);
+    const double sum = static_cast<double>(at.sum[2 * s][lane]) + at.sum[2 * s + 1][lane];
+    return targets_.error.above * sum - targets_.both() * (before.lowest() + behind.lowest());
 }
 
 // Before the first pass: which samples are on which side, and the losses of leaves.
@@ -91,8 +116,7 @@ void PinballKernel::begin(const Boundary& nothing_before) {
             right[w] = ~left[w];
         }
         right.back() &= ~(~std::uint64_t{0} << (targets_.size() % 64));
-        for (std::size_t s = 0; s < 2; ++s)
-            sides_[s][lane].whole = loss(s, lane, place_.data(), 0, nothing_before);
+        for (std::size_t s = 0; s < 2; ++s) sides_[s][lane].whole = loss(s, lane, 0, 0, nothing_before);
     }
 }
 
@@ -101,7 +125,7 @@ void PinballKernel::look(std::size_t s, std::size_t lane, const Stream<Block>& s
                          const Boundary& at) {
     if (k == targets_.size()) return;
     if (at.loss[2 * s][lane] + at.loss[2 * s + 1][lane] < limit_[s][lane])
-        offer(s, lane, {loss(s, lane, place_.data() + stream.cell, k, at), stream.cell, k});
+        offer(s, lane, {loss(s, lane, stream.cell, k, at), stream.cell, k});
 }
 
 // Evaluates the boundaries of a block: ends[0] is where it begins, ends[1] where it ends.
@@ -124,14 +148,9 @@ void PinballKernel::walk(std::size_t s, std::size_t lane, const Stream<Block>& s
     }
     steps[count].boundary = 0;
 
-    WalkedPart<true> before(targets_, side, before_);
-    WalkedPart<false> behind(targets_, side, before_);
-    const auto start = [&](auto& part, std::size_t p) {
-        part.start(ends[0].weight[p][lane], ends[0].bucket[p][lane], ends[0].low_weight[p][lane],
-                   ends[0].low_sum[p][lane]);
-    };
-    start(before, 2 * s);
-    start(behind, 2 * s + 1);
+    WalkedPart before(targets_, PartByBits<true>{side, before_});
+    WalkedPart behind(targets_, PartByBits<false>{side, before_});
+    find_quantiles(s, lane, rank, begin, ends[0], before, behind);
     const double above = targets_.error.above, both = targets_.both();
     double sum_before = ends[0].sum[2 * s][lane];
     const double sum = sum_before + ends[0].sum[2 * s + 1][lane];

@@ -50,6 +50,7 @@ class PinballKernel : public KernelDefaults {
         code_.resize(subset.size());
         all_ = {};
         for (const auto& sample : targets_.whole) all_.add(sample);
+        mean_weight_ = static_cast<double>(all_.cumulated().weight[pinball_buckets - 1]) / subset.size();
         return true;
     }
 
@@ -136,7 +137,12 @@ class PinballKernel : public KernelDefaults {
         Bits bits;           // its samples
         std::vector<Candidate> candidates;
         bool is_sure;  // whether these are all
+        // The last boundary of the feature that was looked at, and the samples at the quantiles of the parts
+        // before and behind it. (With nothing before it a boundary is the same for all features.)
+        std::uint32_t looked_at;
+        LowSamples low[2];
     };
+    static constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
     static constexpr std::size_t most_candidates = 8;
 
     // This many blocks are bounded before any of them is walked: their ends give good losses.
@@ -161,8 +167,10 @@ class PinballKernel : public KernelDefaults {
 
     void offer(std::size_t s, std::size_t lane, const Candidate& found);
     double exact_loss(std::size_t s, std::size_t lane, std::size_t cell, std::uint32_t boundary) const;
-    double loss(std::size_t s, std::size_t lane, const std::uint32_t* place, std::uint32_t k,
-                const Boundary& at) const;
+    template <class Before, class Behind>
+    void find_quantiles(std::size_t s, std::size_t lane, const std::uint32_t* rank, std::uint32_t k,
+                        const Boundary& at, Before& before, Behind& behind);
+    double loss(std::size_t s, std::size_t lane, std::size_t cell, std::uint32_t k, const Boundary& at);
     void begin(const Boundary& nothing_before);
     void look(std::size_t s, std::size_t lane, const Stream<Block>& stream, std::uint32_t k,
               const Boundary& at);
@@ -182,8 +190,9 @@ class PinballKernel : public KernelDefaults {
     std::vector<std::uint8_t> code_;      // by rank
     Buffer<std::uint32_t> place_, rank_;  // per feature: the place of every rank, and the rank at every place
     BucketSums all_;
-    LaneBuckets left_;  // cumulated
-    Bits before_;       // the samples before the block
+    double mean_weight_ = 1;  // of a sample
+    LaneBuckets left_;        // cumulated
+    Bits before_;             // the samples before the block
     Side sides_[2][lanes];
     alignas(pack_bytes) float limit_[2][lanes];
     Boundary ends_[ahead + 1];
@@ -298,6 +307,8 @@ CODT_INLINE void PinballKernel::scan(const Stream<Block>& stream) {
     const std::uint32_t* const rank = rank_.data() + stream.cell;
     std::memset(ends_[0].weight, 0, sizeof ends_[0].weight);
     boundary.evaluate(ends_[0], ends_[0]);
+    for (auto& side : sides_)
+        for (Side& lane : side) lane.looked_at = nowhere;
     if (!is_begun_) begin(ends_[0]);
     std::fill(before_.begin(), before_.end(), 0);
     std::uint32_t k = 0, begin_of_block = 0;

@@ -27,25 +27,91 @@ inline bool holds(const Bits& bits, std::uint32_t r) {
     return (bits[r / 64] >> (r % 64) & 1) != 0;
 }
 
-// The part of a side before the boundary, or the part behind it. The caller keeps the bits.
+// The first bit from r on, and the last one below r, of the words that `word` returns; there must be one.
+template <class Word>
+std::uint32_t bit_from(const Word& word, std::uint32_t r) {
+    std::size_t w = r / 64;
+    std::uint64_t bits = word(w) & (~std::uint64_t{0} << (r % 64));
+    while (bits == 0) bits = word(++w);
+    return static_cast<std::uint32_t>(64 * w) + static_cast<std::uint32_t>(std::countr_zero(bits));
+}
+template <class Word>
+std::uint32_t bit_until(const Word& word, std::uint32_t r) {
+    std::size_t w = r / 64;
+    std::uint64_t bits = word(w) & ~(~std::uint64_t{0} << (r % 64));
+    while (bits == 0) bits = word(--w);
+    return static_cast<std::uint32_t>(64 * w) + 63 - static_cast<std::uint32_t>(std::countl_zero(bits));
+}
+
+// The samples of a side that `before` holds, or those that it does not hold. The caller keeps the bits, and
+// may change them.
 template <bool Before>
+struct PartByBits {
+    const Bits& side;
+    const Bits& before;
+
+    std::uint64_t word(std::size_t w) const { return side[w] & (Before ? before[w] : ~before[w]); }
+    std::uint32_t from(std::uint32_t r) const {
+        return bit_from([this](std::size_t w) { return word(w); }, r);
+    }
+    std::uint32_t until(std::uint32_t r) const {
+        return bit_until([this](std::size_t w) { return word(w); }, r);
+    }
+};
+
+// The samples of a side that are among the first k of an order, or those that are not; `place` is by rank.
+template <bool Before>
+struct PartByPlaces {
+    const Bits& side;
+    const std::uint32_t* place;
+    std::uint32_t k;
+
+    bool holds(std::uint32_t r) const { return (place[r] < k) == Before; }
+    std::uint32_t from(std::uint32_t r) const {
+        const auto word = [this](std::size_t w) { return side[w]; };
+        for (r = bit_from(word, r); !holds(r);) r = bit_from(word, r + 1);
+        return r;
+    }
+    std::uint32_t until(std::uint32_t r) const {
+        const auto word = [this](std::size_t w) { return side[w]; };
+        for (r = bit_until(word, r); !holds(r);) r = bit_until(word, r);
+        return r;
+    }
+};
+
+// A rank, and what the samples of a part below it amount to.
+struct LowSamples {
+    std::uint32_t rank = 0;
+    std::int32_t weight = 0, sum = 0;
+};
+
+// One part of a side: the samples before the boundary or those behind it, whichever `Samples` are.
+template <class Samples>
 class WalkedPart {
  public:
-    WalkedPart(const PinballTargets& targets, const Bits& side, const Bits& before)
-        : targets_(targets), side_(side), before_(before) {}
+    WalkedPart(const PinballTargets& targets, const Samples& samples)
+        : targets_(targets), samples_(samples) {}
 
-    // The weight of the part, and a bucket near its quantile with what the buckets below amount to.
-    void start(std::int32_t weight, std::int32_t bucket, std::int32_t low_weight, std::int32_t low_sum) {
+    // The weight of the part, and any rank to begin with, the nearer to its quantile the better.
+    void start(std::int32_t weight, const LowSamples& low) {
         weight_ = weight;
-        low_weight_ = low_weight;
-        low_sum_ = low_sum;
-        at_ = targets_.first[bucket];
+        low_weight_ = low.weight;
+        low_sum_ = low.sum;
+        at_ = low.rank;
         if (weight_ == 0) return;
         if (low_weight_ == weight_)
             step_down();
         else
-            step_up_from(bucket);
+            at_ = samples_.from(at_);
         settle();
+    }
+
+    // The same from the first rank of a bucket that is the quantile's, or the one below.
+    void start_in_bucket(std::int32_t weight, std::int32_t bucket, LowSamples low) {
+        if constexpr (requires { samples_.word(0); }) {
+            if (low.weight < weight && targets_.uniform[bucket]) skip_equal(weight, bucket, low);
+        }
+        start(weight, low);
     }
 
     void insert(std::uint32_t r) {
@@ -66,7 +132,7 @@ class WalkedPart {
             add_low(sample, -1);
         } else if (r == at_) {
             if (low_weight_ < weight_)
-                at_ = from(r + 1);
+                at_ = samples_.from(r + 1);
             else
                 step_down();
         }
@@ -75,42 +141,36 @@ class WalkedPart {
 
     // G(q n).
     double lowest() const { return weight_ == 0 ? 0.0 : low_sum_ + open_ * targets_.mean[at_]; }
+    // The sample at the quantile; at the beginning of the order if there is none.
+    LowSamples low() const { return weight_ == 0 ? LowSamples{} : LowSamples{at_, low_weight_, low_sum_}; }
 
  private:
     double share() const { return targets_.quantile * weight_; }
+
+    // Equal samples below the quantile need not be looked at one by one.
+    void skip_equal(std::int32_t weight, std::int32_t bucket, LowSamples& low) const {
+        const auto& sample = targets_.whole[low.rank];
+        for (;;) {
+            const std::uint32_t next = 64 * (low.rank / 64 + 1);
+            if (next > targets_.first[bucket + 1]) return;
+            const int held =
+                std::popcount(samples_.word(low.rank / 64) & (~std::uint64_t{0} << (low.rank % 64)));
+            if (low.weight + held * sample.weight >= targets_.quantile * weight) return;
+            low = {next, low.weight + held * sample.weight, low.sum + held * sample.sum};
+        }
+    }
 
     void settle() {
         while (low_weight_ > share()) step_down();
         while (low_weight_ + targets_.whole[at_].weight < share()) {
             add_low(targets_.whole[at_], 1);
-            at_ = from(at_ + 1);
+            at_ = samples_.from(at_ + 1);
         }
         open_ = share() - low_weight_;
     }
 
-    // Like `settle`, for more than a few samples.
-    void step_up_from(std::int32_t bucket) {
-        const std::uint32_t end = targets_.first[bucket + 1];
-        std::size_t w = at_ / 64;
-        std::uint64_t bits = word(w) & (~std::uint64_t{0} << (at_ % 64));
-        const auto& sample = targets_.whole[at_];
-        // Equal samples need not be looked at one by one.
-        while (targets_.uniform[bucket] && 64 * w + 64 <= end &&
-               low_weight_ + std::popcount(bits) * sample.weight < share()) {
-            low_weight_ += std::popcount(bits) * sample.weight;
-            low_sum_ += std::popcount(bits) * sample.sum;
-            bits = word(++w);
-        }
-        for (;; bits &= bits - 1) {
-            while (bits == 0) bits = word(++w);
-            at_ = static_cast<std::uint32_t>(64 * w) + static_cast<std::uint32_t>(std::countr_zero(bits));
-            if (low_weight_ + targets_.whole[at_].weight >= share()) return;
-            add_low(targets_.whole[at_], 1);
-        }
-    }
-
     void step_down() {
-        at_ = until(at_);
+        at_ = samples_.until(at_);
         add_low(targets_.whole[at_], -1);
     }
 
@@ -119,25 +179,8 @@ class WalkedPart {
         low_sum_ += sign * sample.sum;
     }
 
-    std::uint64_t word(std::size_t w) const { return side_[w] & (Before ? before_[w] : ~before_[w]); }
-
-    // The first sample of the part from rank r on, and the last one below r; there must be one.
-    std::uint32_t from(std::uint32_t r) const {
-        std::size_t w = r / 64;
-        std::uint64_t bits = word(w) & (~std::uint64_t{0} << (r % 64));
-        while (bits == 0) bits = word(++w);
-        return static_cast<std::uint32_t>(64 * w) + static_cast<std::uint32_t>(std::countr_zero(bits));
-    }
-    std::uint32_t until(std::uint32_t r) const {
-        std::size_t w = r / 64;
-        std::uint64_t bits = word(w) & ~(~std::uint64_t{0} << (r % 64));
-        while (bits == 0) bits = word(--w);
-        return static_cast<std::uint32_t>(64 * w) + 63 - static_cast<std::uint32_t>(std::countl_zero(bits));
-    }
-
     const PinballTargets& targets_;
-    const Bits& side_;
-    const Bits& before_;
+    const Samples samples_;
     std::int32_t weight_ = 0;
     std::uint32_t at_ = 0;                       // the sample at the quantile
     std::int32_t low_weight_ = 0, low_sum_ = 0;  // of the samples below it

@@ -17,16 +17,29 @@ namespace {
 
 // Expansions at a time in a node whose sides are solved on the spot. What one of them finds helps the next
 // ones of the same node most: its bounds, its trees, and so its cutoff. Expansions in other nodes, below
-// other splits of the nodes above, have to be made anyway.
-constexpr std::uint32_t most_at_once = 2;
+// other splits of the nodes above, have to be made anyway. Nor do two threads in one node pass its memory
+// from core to core. With many threads there are too few such nodes for one expansion each.
+std::uint32_t most_at_once(std::uint32_t threads) {
+    return threads <= 4 ? 1 : 2;
+}
 
 }  // namespace
 
-// Every thread works on one expansion, so there is one that is not in use.
-Expansion& Search::begin(const Selection& selection, bool dual) {
+// Every thread works on one expansion, so there is one that is not in use. If possible it is the one that the
+// thread has used before, whose data are still in the cache of its core.
+Expansion& Search::unused_expansion(const Worker& worker) {
     CODT_CHECK(!unused_expansions_.empty());
-    Expansion& expansion = *unused_expansions_.back();
-    unused_expansions_.pop_back();
+    auto found = std::find_if(unused_expansions_.begin(), unused_expansions_.end(),
+                              [&](const Expansion* expansion) { return expansion->worker == &worker; });
+    if (found == unused_expansions_.end()) --found;
+    Expansion& expansion = **found;
+    unused_expansions_.erase(found);
+    expansion.worker = &worker;
+    return expansion;
+}
+
+Expansion& Search::begin(const Selection& selection, const Worker& worker, bool dual) {
+    Expansion& expansion = unused_expansion(worker);
     expansion.reset();
     OrNode& node = *selection.node;
     Job& job = expansion.job = Job{};
@@ -174,7 +187,7 @@ void Search::prepare(OrNode& node) const {
 // One interval per feature and share of the leaves.
 void Search::enroll(OrNode& node, std::span<const double> feature_lower) {
     node.id = ++last_id_;
-    if (solves_sides(node)) node.most_active = most_at_once;
+    if (solves_sides(node)) node.most_active = most_at_once(limits_.threads);
     node.children.reset(settings_, options_.strategy, *objective_, node.subset, node.order, node.budget,
                         node.split_lower, random_, feature_lower);
     node.memory.set(&memory_, node.bytes());

@@ -12,6 +12,7 @@
 #include "rules/budget.hpp"
 #include "search/or_node.hpp"
 #include "terminal/depth_two_result.hpp"
+#include "terminal/worker.hpp"
 
 namespace codt {
 
@@ -34,7 +35,8 @@ struct Job {
 
 struct Expansion {
     Job job;
-    bool under_way = false;  // begun, and not about to end: its node is alive
+    const Worker* worker = nullptr;  // of the thread that has begun it, or the one before it
+    bool under_way = false;          // begun, and not about to end: its node is alive
     AndNode result;
     Subset side_data[2];  // of sides that are solved on the spot, refilled for every expansion
     // Of sides that are solved by Solve-D2: whether they are, how many leaves they may have, what it found.

@@ -180,12 +180,12 @@ void Search::work(Worker& worker, StopCondition& outer, StopCondition& own, bool
             continue;
         }
 
-        Expansion& expansion = begin(*selection, dual);
+        Expansion& expansion = begin(*selection, worker, dual);
         if (has_seat() && root_.children.selectable()) wake();
         lock.unlock();
+        // It does not look for sides of others next: their data are in the caches of other cores. That is for
+        // threads that find nothing to begin.
         solve(expansion, worker, own, leads);
-        while (!is_over() && help(worker, own, leads)) {
-        }
         lock.lock();
     }
 }

@@ -282,7 +282,8 @@ class Search {
     void imply_bounds(OrNode& node, Slot slot);
 
     // expand.cpp
-    Expansion& begin(const Selection& selection, bool dual);
+    Expansion& unused_expansion(const Worker& worker);
+    Expansion& begin(const Selection& selection, const Worker& worker, bool dual);
     bool shares_feature_bounds(const OrNode& node) const;
     bool may_keep(std::size_t bytes) const;
     void keep_feature_bounds(OrNode& node, Slot slot, int side, FeatureBounds::Lower lower);
