@@ -177,6 +177,12 @@ FAULTS = (
         "        if (r == at_) {",
     ),
     Fault(
+        "a quantile sought from a place that is out of date",
+        "engine/scans/pinball_kernel.cpp",
+        "            low[1].weight -= goes * sample.weight;\n",
+        "",
+    ),
+    Fault(
         "samples between thresholds that lose on both sides",
         "engine/bounds/loss_between.cpp",
         "end - end_of(f, last);",

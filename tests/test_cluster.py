@@ -81,12 +81,13 @@ def test_workers_prove_what_one_process_proves(cluster: Any, client: Any, worker
         assert shared.objective_ == pytest.approx(alone.objective_, rel=1e-12)
         assert shared.lower_bound_ == shared.objective_
         assert vars(shared).keys() == vars(alone).keys()
-        used |= {task["worker"] for task in stream.data if is_unit(task)}
+        users = {task["worker"] for task in stream.data if is_unit(task)}
+        used |= users
         # Data are made once, and kept once by each worker for all its units. Dask may still move some.
         data = [task for task in stream.data if not is_unit(task)]
         assert len(data) <= 1 + workers
         fetched = [part for task in stream.data for part in task["startstops"] if part["action"] == "transfer"]
-        assert 1 <= len(fetched) < 2 * workers < len(stream.data)
+        assert len(users) - 1 <= len(fetched) < 2 * workers < len(stream.data)
     assert len(used) == workers
     assert soon(lambda: kept(client) == [{"searches": 0, "told": 0}] * workers)
 

@@ -263,6 +263,40 @@ def test_cutoffs_fall_and_bounds_rise_while_a_unit_is_solved() -> None:
     assert search.loss == best.loss_
 
 
+def test_splits_under_way_side_by_side_learn_from_each_other() -> None:
+    """Otherwise one threshold after the other was begun beside those that were not known to be hopeless yet."""
+    X, y = noise(200, 2)
+    X = X[:, :1]
+    best = OptimalTreeClassifier(max_depth=4).fit(X, y)
+    search = Search(X, y, task="classification", max_depth=4, greedy_start=False, primal_heuristics=False)
+    search.offer(best.tree_)
+    crew = Waiting(4)
+    enough = Event()
+    thread = run_in_background(search, crew, poll=enough.is_set)
+    try:
+        while len(crew.kept) < 4 and not enough.wait(0.05):
+            pass
+        units = {(unit["path"][0][1], unit["path"][0][2]): (unit, report) for unit, report in crew.kept}
+        low, *_, high = sorted({threshold for threshold, _ in units})
+        assert low < high
+        for bounding, bounded in (((low, True), (high, False)), ((high, False), (low, True))):
+            unit, report = units[bounding]
+            side = (X[:, 0] <= bounding[0]) == bounding[1]
+            optimum = float(OptimalTreeClassifier(max_depth=3).fit(X[side], y[side]).loss_)
+            assert optimum > 0
+            other, other_report = units[bounded]
+            before = other_report(news(other))
+            assert before is not None
+            report(news(unit, lower=optimum, free=optimum))
+            after = [other_report(news(other)) for _ in range(40) if not enough.wait(0.05)][-1]
+            assert after is None or after <= before - optimum
+    finally:
+        enough.set()
+        thread.join()
+    assert search.run() == "optimal"
+    assert search.loss == best.loss_
+
+
 class Failing(ThreadCrew):
     """Fails at its third unit."""
 

@@ -131,6 +131,10 @@ class Children {
     // Raises an AND node's bounds to those of its two sides, then the bounds of the intervals next to it
     // (neighbourhood pruning).
     void raise(Slot slot, const Bound& left, const Bound& right, double heuristic, double cutoff);
+    // Passes on what an AND node proves to those behind the ones next to it: in both directions from AND node
+    // to AND node, as long as one of them learns something. Where several are under way side by side, an
+    // interval would otherwise hear only of the nearest, which may not know anything yet.
+    void pass_on(Slot slot, double cutoff);
 
     // Counts trees that split at `feature` as closed, with a lower bound.
     void note_closed(std::uint32_t feature, const Bound& lower);
@@ -160,6 +164,8 @@ class Children {
     void inherited(Slot interval, std::uint32_t t, double& left, double& right) {
         inherited(open_interval(interval), t, left, right);
     }
+    // The same for the subproblems of an AND node, as implied by the AND nodes next to it.
+    void inherited(Slot and_node, double& left, double& right);
 
     // Lower bounds by feature for one of these subproblems, from what is known of its neighbours.
     FeatureBounds::Lower inherited(const FeatureBounds& known, Slot interval, std::uint32_t t, int side) {
@@ -194,6 +200,8 @@ class Children {
  private:
     Child& at(Slot slot) { return children_[static_cast<std::size_t>(slot)]; }
     bool is_interval(Slot slot) const;
+    // The AND node next to one, in the order of thresholds.
+    Slot beside(Slot and_node, Slot Child::* direction) const;
     Slot allocate();
     double price(std::uint32_t feature) const { return settings_->prices.of(feature); }
     Slot add_interval(std::uint32_t track, std::uint32_t first, std::uint32_t last, double lower);

@@ -110,6 +110,19 @@ void Children::raise(Slot slot, const Bound& left, const Bound& right, double he
         if (is_interval(neighbour)) tighten(neighbour, cutoff, settings_->bounds.neighborhood, true);
 }
 
+void Children::pass_on(Slot slot, double cutoff) {
+    if (!settings_->bounds.similarity()) return;
+    for (Slot Child::* const direction : {&Child::previous, &Child::next}) {
+        for (Slot at = beside(slot, direction); at != none; at = beside(at, direction)) {
+            double left = 0, right = 0;
+            inherited(at, left, right);
+            const Child& child = (*this)[at];
+            if (left <= child.split.left_lower && right <= child.split.right_lower) break;
+            raise(at, Bound::both(left), Bound::both(right), child.heuristic, cutoff);
+        }
+    }
+}
+
 bool Children::refresh(Slot slot, double cutoff) {
     if (settings_->bounds.similarity() && tighten(slot, cutoff, settings_->bounds.interval_shrinking))
         return true;
@@ -200,6 +213,22 @@ void Children::inherited(const OpenInterval& interval, std::uint32_t t, double& 
     if (!cross_features_.any(interval.feature)) return;
     left = std::max(left, cross_features_.left(interval.feature, t));
     right = std::max(right, cross_features_.right(interval.feature, t));
+}
+
+Children::Slot Children::beside(Slot slot, Slot Child::* direction) const {
+    const Slot next = (*this)[slot].*direction;
+    return is_interval(next) ? (*this)[next].*direction : next;
+}
+
+void Children::inherited(Slot and_node, double& left, double& right) {
+    const Child& child = (*this)[and_node];
+    const auto evaluated = [&](Slot Child::* direction) {
+        const Slot at = beside(and_node, direction);
+        return at != none ? &(*this)[at].split : nullptr;
+    };
+    const OpenInterval own{child.feature, child.first, child.first, evaluated(&Child::previous),
+                           evaluated(&Child::next)};
+    inherited(own, child.first, left, right);
 }
 
 void Children::upper_bounds(std::uint32_t track, const std::vector<std::uint32_t>& thresholds, double excess,

@@ -36,6 +36,7 @@ void Search::update(OrNode& node, Slot slot) {
     CODT_CHECK(right.lower.allowed <= right.incumbent + settings_.tolerance);
     take_split(node, slot, left, right);
     node.children.raise(slot, left.lower, right.lower, and_node.heuristic(), node.cutoff());
+    if (hands_out()) node.children.pass_on(slot, node.cutoff());
     if (and_node.complete() ||
         node.children[slot].lower.allowed >= node.cutoff() + node.children.reach(slot) - settings_.tolerance)
         close_and_node(node, slot);

@@ -238,6 +238,7 @@ class Search {
     double wanted_below(const Job& job);
     void refresh_upper(OrNode& node);
     void take_report(const Job& job, Branch& branch, UnitReport& seen, UnitReport report);
+    bool learn_from_neighbours(const Job& job, AndNode& result) const;
     void raise_split(const Job& job, const AndNode& result);
     void adopt(const Numbers& numbers);
     UnitReport report_on_root();

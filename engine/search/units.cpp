@@ -29,6 +29,18 @@ void raise_to(std::vector<double>& lower, const std::vector<double>& other) {
         lower[i] = std::max(lower[i], other[i]);
 }
 
+// What is known about one side of a split, its tree and its bound among it, is known to its node.
+void raise_side(Branch& branch, const Bound& lower) {
+    branch.lower.allowed = std::min(branch.incumbent, std::max(branch.lower.allowed, lower.allowed));
+    branch.lower.free = std::min(branch.lower.allowed, std::max(branch.lower.free, lower.free));
+    if (OrNode* node = branch.node.get()) {
+        node->lower = branch.lower;
+        node->incumbent = branch.incumbent;
+        node->solution = branch.solution;
+        node->split_lower = std::max(node->split_lower, branch.lower.free);
+    }
+}
+
 }  // namespace
 
 // The tests on the way to a node.
@@ -113,7 +125,8 @@ bool Search::hand_out(Job& job, AndNode& result, StopCondition& stop, bool leads
             return false;
         }
         if (ids.empty()) break;
-        if (!reports.empty()) {
+        const bool learnt = learn_from_neighbours(job, result);
+        if (learnt || !reports.empty()) {
             raise_split(job, result);
             if (over() || !attached(job)) {
                 withdraw();
@@ -161,14 +174,7 @@ void Search::take_report(const Job& job, Branch& branch, UnitReport& seen, UnitR
         branch.incumbent = report.incumbent;
         branch.solution = std::move(report.solution);
     }
-    branch.lower.allowed = std::min(branch.incumbent, std::max(branch.lower.allowed, report.lower.allowed));
-    branch.lower.free = std::min(branch.lower.allowed, std::max(branch.lower.free, report.lower.free));
-    if (OrNode* node = branch.node.get()) {
-        node->lower = branch.lower;
-        node->incumbent = branch.incumbent;
-        node->solution = branch.solution;
-        node->split_lower = std::max(node->split_lower, branch.lower.free);
-    }
+    raise_side(branch, report.lower);
     // Counters that are lower than before are those of another solver, which has begun again.
     const auto more = [](std::uint64_t now, std::uint64_t before) { return now > before ? now - before : 0; };
     ScanCounters added;
@@ -184,6 +190,19 @@ void Search::take_report(const Job& job, Branch& branch, UnitReport& seen, UnitR
     seen.expansions += expansions;
 }
 
+// What the splits next to one whose sides are being solved have proven meanwhile.
+bool Search::learn_from_neighbours(const Job& job, AndNode& result) const {
+    double lower[2];
+    job.node->children.inherited(job.slot, lower[0], lower[1]);
+    bool learnt = false;
+    for (int side = 0; side < 2; ++side) {
+        if (lower[side] <= result.sides[side].lower.free) continue;
+        raise_side(result.sides[side], Bound::both(lower[side]));
+        learnt = true;
+    }
+    return learnt;
+}
+
 // The bounds and the tree of a split whose sides are being solved, as far as they are known.
 void Search::raise_split(const Job& job, const AndNode& result) {
     OrNode& node = *job.node;
@@ -191,6 +210,7 @@ void Search::raise_split(const Job& job, const AndNode& result) {
     const Branch& right = result.sides[1];
     take_split(node, job.slot, left, right);
     node.children.raise(job.slot, left.lower, right.lower, node.children[job.slot].heuristic, node.cutoff());
+    node.children.pass_on(job.slot, node.cutoff());
     refresh_bound(node);
     back_propagate(&node);
     add_trace_point();
