@@ -105,7 +105,7 @@ def main(arguments: list[str] | None = None) -> int:
         journal.append(record)
         run(options, journal)
     records = read_records(options.results)
-    write_section(DOCUMENT, "anytime", report(records), title="# Anytime behaviour\n")
+    write_section(DOCUMENT, options.section, report(records), title="# Anytime behaviour\n")
     return 0
 
 
@@ -200,8 +200,9 @@ def report(records: list[dict[str, Any]]) -> str:
     """Return the report and draw its figures."""
     time_limit, curves = collect(records)
     machine = [r for r in records if r["kind"] == "machine"][-1]
+    depths = " and ".join(str(depth) for depth in sorted({c.depth for c in curves}))
     lines = [
-        "## Objective integral",
+        f"## Objective integral, depth {depths}",
         "",
         f"- Machine: {machine['cpu']}, {machine['cores']} cores, {machine['system']}; codt {machine['codt']},"
         f" {machine['date'][:10]}.",
@@ -287,6 +288,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--peer", action="store_true", help="run pycontree as well, at several time limits")
     parser.add_argument("--resume", action="store_true", help="keep what was run before")
     parser.add_argument("--report-only", action="store_true", help="run nothing, write the report anew")
+    parser.add_argument("--section", default="anytime", help="the section of the document (default: anytime)")
     parser.add_argument("--results", type=Path, default=RESULTS, help=f"where results go (default: {RESULTS})")
     return parser
 

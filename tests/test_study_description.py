@@ -11,7 +11,7 @@ for library in ("pyarrow", "scipy", "scikit_posthocs", "matplotlib", "jinja2", "
 
 from codt.strategy.strategy import strategies
 from codt.study.cells import Cell, cells
-from codt.study.description import find, find_all, parse, shipped
+from codt.study.description import Form, find, find_all, parse, shipped
 
 PLAIN = 'title = "t"\ndatasets = ["bank"]\ndepths = [2]\n'
 
@@ -22,6 +22,7 @@ BEYOND = {
     "generalisation-sizes",
     "generalisation-samples",
     "generalisation-noise",
+    "generalisation-folds",
     "orders-with-heuristics",
     "explanation-orders",
     "explanation-sides",
@@ -170,6 +171,14 @@ def test_the_standard_form_is_the_papers_on_a_small_machine(name: str) -> None:
         assert getattr(standard, attribute) == getattr(full, attribute)
     # The same everywhere, so that studies share their cells.
     assert (standard.time_limit, standard.memory_limit, standard.seed) == (8.0, 4 * 10**9, 0)
+
+
+@pytest.mark.parametrize("form", ["quick", "standard", "full"])
+def test_the_study_of_folds_shares_the_cells_of_the_tuned_trees(form: Form) -> None:
+    folds, tuned = (cells(find(f"generalisation-{name}", form=form)) for name in ("folds", "tuned"))
+    shared = {cell.key for cell in folds if cell.method == "optimal-tuned"}
+    assert shared == {cell.key for cell in tuned if cell.method == "optimal-tuned"}
+    assert {cell.key for cell in folds} - shared == {cell.key for cell in folds if cell.method != "optimal-tuned"}
 
 
 def test_all_strategies_are_asked_which_proves_most() -> None:

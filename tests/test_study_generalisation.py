@@ -35,12 +35,15 @@ from codt.study.generalisation.comparison import (
 )
 from codt.study.generalisation.cross_validation import cross_validate, log_loss, stability
 from codt.study.generalisation.folds import outer_folds, with_noise
+from codt.study.generalisation.measures import varied
 from codt.study.generalisation.section import left_out, means
+from codt.study.generalisation.telling import clear_sets, restricted, side_by_side, verdicts, with_all_sizes
 from codt.study.learners import LEARNERS
 from codt.study.learners.base import INNER_FOLDS, Training
 from codt.study.metrics import Study, load
 from codt.study.report import write_report
 from codt.study.runner import open_store, pending, run_local
+from codt.tuning.cross_validation import OptimalTreeClassifierCV
 
 TEXT = (
     'title = "t"\nkind = "generalisation"\ndatasets = ["iris", "diabetes"]\ndepths = [2]\nfolds = 3\nrepetitions = 1\n'
@@ -199,6 +202,16 @@ def test_settings_are_chosen_by_the_same_folds() -> None:
     assert tuned.model.n_splits_ == INNER_FOLDS
 
 
+@pytest.mark.parametrize("count", [3, 10])
+def test_other_numbers_of_folds_to_tune_with(count: int) -> None:
+    X, y = load_bundled("wine")
+    training = Training(X, y, "classification", depth=2, time_limit=60.0, random_state=5)
+    learnt = LEARNERS[f"optimal-tuned-{count}-folds"].learn(training)
+    assert learnt.model.n_splits_ == count == len(training.inner_folds(count))
+    default = OptimalTreeClassifierCV(max_depths=[1, 2], cv=training.inner_folds(count)).fit(X, y)
+    assert learnt.cost == default.best_params_["complexity_cost"]
+
+
 @pytest.mark.parametrize("name", ["cart-tuned", "cart-tuned-deep", "optimal-tuned"])
 def test_equal_scores_go_to_the_smaller_tree(name: str) -> None:
     # One class is rare everywhere, so that all trees predict the other one; CART's impurity falls with a split.
@@ -328,13 +341,82 @@ def test_methods_of_two_studies_are_compared_on_the_problems_of_both(tmp_path: P
         differences_between((first, "optimal-tuned"), (other, "cart-fixed"))
 
 
+def test_every_setting_is_compared_by_itself(tmp_path: Path) -> None:
+    found = made_up(tmp_path, study(datasets=SETS, depths=(2, 3, 4), samples=(50, 300000)), 0.3)
+    assert varied(found) == ["depth", "samples"]
+    table = differences(found)
+    assert len(table) == 2 * 3 * 2
+    assert set(table["data sets"]) == {7, 1}
+    assert len(means(found)) == 2 * len(table)
+    compact = side_by_side(found, [("optimal-fixed", "cart-fixed"), ("forest", "boosting")], "optimal-fixed")
+    assert list(compact["samples"][:6]) == ["50"] * 3 + ["all"] * 3
+    assert list(compact["depth"][:3]) == ["2", "3", "4"]
+    row = table.iloc[0]
+    expected = f"({100 * row['low']:+.1f} to {100 * row['high']:+.1f}), 7 : 0"
+    assert compact["optimal-fixed - cart-fixed"][0] == f"**{100 * row['mean difference']:+.1f}** {expected}"
+    assert compact["optimal-fixed - cart-fixed"].iloc[-1].startswith("+")  # one set establishes nothing
+    assert set(compact["forest - boosting"]) == {"-"}
+    assert set(compact["proven"]) == set(compact["seconds"]) == {1.0}
+
+
+def test_a_part_of_a_study_is_one(tmp_path: Path) -> None:
+    found = made_up(tmp_path, study(datasets=SETS, depths=(2, 3), samples=(100, 1000)), 0.3)
+    part = restricted(found, depth=3, samples=100)
+    assert varied(part) == []
+    assert len(part.rows) == 2 * len(SETS)
+    whole = differences(found)
+    row = whole[(whole["depth"] == 3) & (whole["samples"] == 100) & (whole["task"] == "classification")].iloc[0]
+    assert differences(part)["mean difference"][0] == row["mean difference"]
+    with pytest.raises(ValueError, match=r"no rows with \{'depth': 5\}"):
+        restricted(found, depth=5)
+    # Two thirds of iris and of wine are fewer than 200 samples.
+    found = made_up(tmp_path, study(name="few", datasets=SETS, samples=(50, 200, 300)), 0.3)
+    assert set(with_all_sizes(found).rows["dataset"]) == set(SETS) - {"iris", "wine"}
+
+
+def test_verdicts_in_a_phrase(tmp_path: Path) -> None:
+    pair = ("optimal-fixed", "cart-fixed")
+    description = study(datasets=SETS, noise=(0.0, 0.1, 0.2))
+    assert (
+        verdicts(made_up(tmp_path, description, 0.3), *pair, "classification")
+        == "better with every share of wrong targets"
+    )
+    store = open_store(replace(description, name="other"), tmp_path)
+    for number, cell in enumerate(cells(description)):
+        sign = {0.0: 1, 0.1: 0, 0.2: -1}[cell.noise] if cell.method == "optimal-fixed" else 0
+        store.add(record(cell, 0.5 + 0.1 * sign + 0.001 * (number % 5)))
+    found = load(store.folder)
+    assert (
+        verdicts(found, *pair, "classification")
+        == "better with 0 % wrong targets, undecided with 10 %, worse with 20 %"
+    )
+    assert verdicts(found, *pair, "regression") == "undecided with every share of wrong targets"
+    by_depth = made_up(tmp_path, study(name="depths", datasets=SETS, depths=(2, 3)), -0.3)
+    assert verdicts(by_depth, *pair, "classification") == "worse at every depth"
+    sizes = made_up(tmp_path, study(name="sizes", datasets=SETS, samples=(100,)), 0.3)
+    assert verdicts(sizes, *pair, "classification") == "better at depth 2"
+
+
+def test_the_sets_on_which_the_folds_leave_no_doubt(tmp_path: Path) -> None:
+    description = study(datasets=("iris", "wine", "bank"))
+    store = open_store(description, tmp_path)
+    for cell in cells(description):
+        ahead = {"iris": 0.1, "wine": -0.1, "bank": 0.0}[cell.dataset] if cell.method == "optimal-fixed" else 0.0
+        folds = record(cell, 0.5 + ahead)["folds_measured"]
+        store.add(record(cell, 0.5, folds_measured=folds if cell.dataset != "bank" else folds[:: 1 if ahead else -1]))
+    found = load(store.folder)
+    assert clear_sets(found, "optimal-fixed", "cart-fixed", "classification") == (["iris"], ["wine"])
+    assert clear_sets(found, "optimal-fixed", "cart-fixed", "regression") == ([], [])
+
+
 @pytest.mark.parametrize(
     ("changes", "figures"),
     [
         ({}, {"optimal-fixed-cart-fixed", "sizes"}),
-        ({"noise": (0.0, 0.2)}, {"along"}),
-        ({"samples": (20, 50)}, {"along"}),
-        ({"depths": (2, 3)}, {"along"}),
+        ({"noise": (0.0, 0.2)}, {"along", "cost"}),
+        ({"samples": (20, 50)}, {"along", "cost"}),
+        ({"depths": (2, 3)}, {"along", "cost"}),
+        ({"depths": (2, 3, 4), "samples": (20, 300000)}, {"along"}),
     ],
 )
 def test_the_report_of_a_study_of_new_samples(changes: dict[str, Any], figures: set[str], tmp_path: Path) -> None:

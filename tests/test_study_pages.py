@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,14 +17,14 @@ import pyarrow.parquet as pq
 from typer.testing import CliRunner
 
 from codt.command_line.app import app
-from codt.study.cells import cells
+from codt.study.cells import Cell, cells
 from codt.study.claims import CLAIMS
 from codt.study.confidence import FEWEST_SETS
-from codt.study.description import find
+from codt.study.description import find, find_all
 from codt.study.pages import FIGURES, render_pages, write_pages
 from codt.study.runner import open_store
 from codt.study.speed import PAPER_RUN_TIMES
-from tests.test_study_generalisation import SETS, made_up, study
+from tests.test_study_generalisation import SETS, made_up, record, study
 from tests.test_study_report import MACHINE, PAPERS, fill
 
 ROOT = Path(__file__).parent.parent
@@ -213,6 +213,66 @@ def test_the_section_about_orders_with_heuristics_follows_the_numbers(tmp_path: 
     assert "better than those of the default: 0.128 and 0.254" in text
     text = section_of_orders(tmp_path / "c", bound, lambda strategy: 1.0)
     assert "not shown to be better or worse than those of the default: 0.256 and 0.254" in text
+
+
+#: Of the studies of new samples, those without which the page of evidence has a section less.
+SECTIONS = {"samples": "## How many samples it takes", "noise": "## Wrong labels", "folds": "- *Folds.*"}
+
+
+def evidence(root: Path, advantage: Callable[[Cell], float], *, without: Sequence[str] = ()) -> str:
+    """Return the page of evidence of a made-up run of its standard forms on a few data sets."""
+    sets = (*SETS, "casp", "fish")
+    described = (replace(study, datasets=sets) for study in find_all(["generalisation"], "standard"))
+    for description in described:
+        if description.base_name.removeprefix("generalisation-") in without:
+            continue
+        store = open_store(description, root)
+        for cell in cells(description):
+            by_chance = 0.01 * (int(cell.key[:6], 16) % 7)
+            score = 0.6 + by_chance + (advantage(cell) if cell.method.startswith("optimal") else 0.0)
+            made = record(cell, score, **MACHINE)
+            for fold in made["folds_measured"]:
+                fold["n_train"] = min(cell.samples or 0, 100_000)
+            store.add(made)
+        store.compact()
+    docs = root / "docs"
+    docs.mkdir()
+    (docs / "evidence.md.jinja").write_text((DOCS / "evidence.md.jinja").read_text("utf-8"), "utf-8")
+    return render_pages(root, docs, lambda name, figure: None)["evidence.md"]
+
+
+@pytest.mark.parametrize("without", [(), ("samples", "folds"), tuple(SECTIONS)], ids="-".join)
+def test_the_page_of_evidence_has_a_section_for_every_study(without: Sequence[str], tmp_path: Path) -> None:
+    text = evidence(tmp_path, lambda cell: 0.2, without=without)
+    for name, section in SECTIONS.items():
+        assert (section in text) == (name not in without)
+        assert (f"`codt study run generalisation-{name} --standard`" in text) == (name not in without)
+        assert (f"`generalisation-{name}`" in text) == (name in without)  # what has not been run
+    assert "nan" not in re.findall(r"\w+", text)
+    assert "\n| classification | 500 | 2 |" in text
+    assert "\n| classification | all | 4 |" in text
+
+
+def test_the_page_of_evidence_follows_the_numbers(tmp_path: Path) -> None:
+    text = evidence(tmp_path / "better", lambda cell: 0.2)
+    assert "optimal trees classify better:" in text
+    assert "Both tuned, classification: better with every share of wrong targets" in text
+    assert "- **Leave `cv=5` and" in text
+    assert re.search(r"\n\| 500 samples, both tuned \| cart-tuned \| 0 of 7, \*\*\+\d", text)
+    text = evidence(tmp_path / "worse", lambda cell: -0.2)
+    assert "optimal trees classify worse:" in text
+    assert "Where neither matters" in text
+    assert "- **With 500 samples**, against CART of equal depth: worse at every depth for classification" in text
+
+    def mixed(cell: Cell) -> float:
+        if cell.samples != 500 or cell.method.endswith(("10-folds", "1se")):
+            return 0.2
+        return -0.2 if cell.noise == 0.2 else 0.0
+
+    text = evidence(tmp_path / "mixed", mixed)
+    assert "Both tuned, classification: undecided with 0 %, 5 % and 10 % wrong targets, worse with 20 %" in text
+    assert "Classification: better with 100 and 300 training samples, undecided with 1000, 3000 and 10000." in text
+    assert '- **Try `rule="one-standard-error"` or `cv=10`**, which' in text
 
 
 def test_a_page_cannot_ask_for_what_is_not_there(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,18 @@ from codt.study.claims import CLAIMS
 from codt.study.confidence import Verdict, weigh
 from codt.study.endings import OPTIMAL
 from codt.study.generalisation.comparison import differences, differences_between, set_differences
+from codt.study.generalisation.measures import setting_name
 from codt.study.generalisation.section import SHOWN_PAIRS, drawn, left_out, means, scores
+from codt.study.generalisation.telling import (
+    clear_sets,
+    joined,
+    on_sets,
+    points,
+    restricted,
+    side_by_side,
+    verdicts,
+    with_all_sizes,
+)
 from codt.study.judging import before
 from codt.study.metrics import NAMES, Study, best_known, disagreements, integrals_until, load
 from codt.study.search_section import drawings
@@ -42,9 +52,10 @@ class MissingStudyError(LookupError):
 class Told:
     """What a page can ask about one study."""
 
-    def __init__(self, study: Study, keep: Callable[[str, Figure], None]) -> None:
+    def __init__(self, study: Study, keep: Callable[[str, Figure], None], part: str = "") -> None:
         self._study = study
         self._keep = keep
+        self._part = part  # of the study, in the names of figures
 
     @property
     def name(self) -> str:
@@ -105,9 +116,24 @@ class Told:
         return self._study.description.samples
 
     @property
+    def sample_names(self) -> list[str]:
+        """The same in words: "all" for more than any data set has."""
+        return [setting_name(self._study, "samples", size) for size in sorted(self._study.rows["samples"].unique())]
+
+    @property
+    def noise(self) -> tuple[float, ...]:
+        """The shares of training samples with wrong targets."""
+        return self._study.description.noise
+
+    @property
     def folds(self) -> int:
         """The number of outer folds."""
         return self._study.description.folds
+
+    @property
+    def builds(self) -> list[str]:
+        """The builds of codt that its cells were run with, in the order of their numbers."""
+        return sorted(self._study.rows["build"].dropna().unique())
 
     @property
     def disagreements(self) -> list[str]:
@@ -128,9 +154,7 @@ class Told:
 
     def on_sets_of(self, other: Told) -> Told:
         """Return the same study on the data sets of another one only, so that the two can be put side by side."""
-        rows = self._study.rows
-        shared = rows["dataset"].isin(other._study.rows["dataset"])
-        return Told(replace(self._study, rows=rows[shared].reset_index(drop=True)), self._keep)
+        return Told(on_sets(self._study, other._study.rows["dataset"]), self._keep)
 
     def ahead(self, metric: str, depths: Sequence[int], better: str, worse: str) -> Verdict:
         """Judge by the rule for statements whether the mean of one label is below that of another."""
@@ -192,6 +216,34 @@ class Told:
         """Return the comparison of a method with one of another study, on the problems that both have."""
         return differences_between((self._study, first), (other._study, second))
 
+    def where(self, **setting: float) -> Told:
+        """Return the part of the study with one depth, number of samples or share of noise."""
+        part = "".join(f"-{name}-{value:g}" for name, value in setting.items())
+        return Told(restricted(self._study, **setting), self._keep, self._part + part)
+
+    def by_proof(self, label: str, task: str) -> tuple[Told, Told]:
+        """Return the study on the data sets of a task on which all fits of a method were proven, and on the others."""
+        rows = self._study.rows[(self._study.rows["label"] == label) & (self._study.rows["task"] == task)]
+        least = rows.groupby("dataset")["proven"].min()
+        proven, others = (on_sets(self._study, least[least.ge(1) == whole].index) for whole in (True, False))
+        return Told(proven, self._keep), Told(others, self._keep)
+
+    def with_all_sizes(self) -> Told:
+        """Return the part of the study on data sets that have enough samples for all of its sizes."""
+        return Told(with_all_sizes(self._study), self._keep, f"{self._part}-all-sizes")
+
+    def side_by_side(self, *compared: tuple[str, str], cost_of: str) -> pd.DataFrame:
+        """Return a row for each task and setting, a column "A - B" for each pair, and what one method costs."""
+        return side_by_side(self._study, compared, cost_of)
+
+    def verdicts(self, first: str, second: str, task: str) -> str:
+        """Return in a phrase where one method is better than another, undecided and worse."""
+        return verdicts(self._study, first, second, task)
+
+    def clear_sets(self, first: str, second: str, task: str) -> tuple[list[str], list[str]]:
+        """Return the data sets on which one method is clearly better than another, and clearly worse."""
+        return clear_sets(self._study, first, second, task)
+
     def shown_pairs(self, metric: str = "score") -> pd.DataFrame:
         """Return the comparisons that are drawn, too."""
         table = self.differences(metric)
@@ -212,6 +264,11 @@ class Told:
         table = set_differences(self._study, first, second)
         return table[table["task"] == task]
 
+    def share_proven(self, label: str) -> float:
+        """Return the share of the fits of a method whose trees were all proven to be optimal within the limit."""
+        rows = self._study.rows
+        return float(rows.loc[rows["label"] == label, "proven"].mean())
+
     def unproven(self, label: str) -> list[str]:
         """Return the data sets on which some trees of a method were not proven to be optimal within the limit."""
         rows = self._study.rows
@@ -229,7 +286,7 @@ class Told:
     def figure(self, name: str) -> str:
         """Return a figure as Markdown, and keep its file."""
         caption, figure = self._drawn(name)
-        file = f"{self.name}-{name}"
+        file = f"{self.name}{self._part}-{name}"
         self._keep(file, figure)
         return f"![{caption}]({(FIGURES / file).as_posix()}.svg)"
 
@@ -285,7 +342,7 @@ def render_pages(folder: Path, docs: Path, keep: Callable[[str, Figure], None]) 
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"points": points, "number": as_text, "table": markdown_table}
+    environment.filters |= {"points": points, "number": as_text, "table": markdown_table, "listed": joined}
     environment.globals |= {"study": find, "has": told.__contains__, "studies": list(told.values())}
     environment.globals["statements"] = lambda: {claim.statement: claim.judge(studies)[0] for claim in CLAIMS}
     pages = {path.name.removesuffix(".jinja"): _rendered(environment, path) for path in sorted(docs.glob("*.md.jinja"))}
@@ -309,17 +366,6 @@ def _studies(folder: Path) -> list[Study]:
     known = best_known(pd.concat([Store(path).table().to_pandas() for path in found]))
     studies = (load(path, clock="processor", known=known) for path in found)
     return [study for study in studies if len(study.rows)]
-
-
-def points(value: float, digits: int = 1) -> str:
-    """Return a difference of shares in hundredths, with its sign.
-
-    Examples
-    --------
-    >>> points(0.0123), points(-0.0004), points(float("nan"))
-    ('+1.2', '-0.0', '-')
-    """
-    return "-" if math.isnan(value) else f"{100 * value:+.{digits}f}"
 
 
 def markdown_table(table: pd.DataFrame, columns: Mapping[str, str]) -> str:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from codt.study.generalisation.measures import HIGHER_IS_BETTER, by_set, fold_scores, varied_axis
+from codt.study.generalisation.measures import HIGHER_IS_BETTER, by_set, fold_scores, varied
 from codt.study.metrics import Study
 from codt.study.statistics import ALPHA
 
@@ -80,8 +81,14 @@ def difference(first: ArrayLike, second: ArrayLike, *, higher_is_better: bool = 
     half = float(stats.t.ppf(1 - ALPHA / 2, n - 1)) * error if n > 1 else math.nan
     wins, losses = int((differences > TIE).sum()), int((differences < -TIE).sum())
     known = n >= 5 and bool((differences != 0).any())
-    p = float(stats.wilcoxon(differences, zero_method="zsplit").pvalue) if known else math.nan
+    p = _wilcoxon_p(tuple(differences.tolist())) if known else math.nan
     return Difference(n, mean, mean - half, mean + half, median, wins, n - wins - losses, losses, p)
+
+
+@lru_cache(maxsize=4096)
+def _wilcoxon_p(differences: tuple[float, ...]) -> float:
+    """Return the p-value; pages ask for the same ones often, and with ties SciPy tries all signs."""
+    return float(stats.wilcoxon(differences, zero_method="zsplit").pvalue)
 
 
 def fold_interval(first: ArrayLike, second: ArrayLike, n_folds: int) -> tuple[float, float]:
@@ -116,17 +123,18 @@ def pairs(labels: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def differences(study: Study, metric: str = "score") -> pd.DataFrame:
-    """Return a table of all comparisons: one row for each task, value of what is varied, and pair of methods."""
+    """Return a table of all comparisons: one row for each task, setting of what is varied, and pair of methods."""
     table = by_set(study, metric)
-    axis = varied_axis(study)
+    axes = ["task", *(varied(study) or ["depth"])]
     found = []
-    for (task, value), part in table.groupby(level=["task", axis]):
+    for values, part in table.groupby(level=axes):
+        setting = dict(zip(axes, values, strict=True))
         # In a learning curve the last size of a data set is all that it has, whatever that is.
         for first, second in pairs([label for label in study.labels if label in part]):
             both = part[[first, second]].dropna()
             if len(both):
                 compared = difference(both[first], both[second], higher_is_better=HIGHER_IS_BETTER[metric])
-                found.append({"task": task, axis: value, "method": first, "compared with": second, **_told(compared)})
+                found.append({**setting, "method": first, "compared with": second, **_told(compared)})
     return pd.DataFrame(found)
 
 

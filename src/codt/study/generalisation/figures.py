@@ -1,4 +1,4 @@
-"""The figures: differences by data set, size against score, differences along what a study varies, ranks."""
+"""The figures: differences by data set, size against score, differences and costs along what a study varies, ranks."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from matplotlib.figure import Figure
 
 from codt.study.figures import GREY, STYLE, critical_differences, line_looks, panels, shared_legend
 from codt.study.generalisation.comparison import difference, differences, set_differences
-from codt.study.generalisation.measures import AXES, HIGHER_IS_BETTER, NAMES, by_set, varied_axis
+from codt.study.generalisation.measures import AXES, HIGHER_IS_BETTER, NAMES, by_set, setting_name, varied, varied_axis
 from codt.study.learners import LEARNERS
 from codt.study.metrics import Study
 from codt.study.statistics import Ranking, rank
 
 _SCORES = {"classification": "accuracy, percentage points", "regression": "R², hundredths"}
+_TASK_LINES = {"classification": "-", "regression": "--"}
 _BETTER, _WORSE = "#1f77b4", "#d62728"
 
 
@@ -97,27 +98,76 @@ def along(study: Study, compared: list[tuple[str, str]], metric: str = "score") 
     axis_name = varied_axis(study)
     if table.empty or table[axis_name].nunique() < 2:
         return None
+    lines = _lines(study, table, compared)
     tasks = [task for task in _SCORES if (table["task"] == task).any()]
     figure, axes = panels(len(tasks), 3.0)
     for axis, task in zip(axes, tasks, strict=True):
-        for place, (first, second) in enumerate(compared):
-            chosen = (table["method"] == first) & (table["compared with"] == second) & (table["task"] == task)
-            line = table[chosen].sort_values(axis_name)
+        for place, (name, line) in enumerate(lines.items()):
+            part = line[line["task"] == task].sort_values(axis_name)
             # Beside each other, so that intervals do not hide each other.
-            x = line[axis_name] * 1.04**place if axis_name == "samples" else line[axis_name] + 0.004 * place
-            mean = 100 * line["mean difference"]
-            errors = [mean - 100 * line["low"], 100 * line["high"] - mean]
-            name = f"{titled(first)} minus {titled(second)}"
+            apart = _APART[axis_name] * place
+            x = part[axis_name] * (1 + apart) if axis_name == "samples" else part[axis_name] + apart
+            mean = 100 * part["mean difference"]
+            errors = [mean - 100 * part["low"], 100 * part["high"] - mean]
             axis.errorbar(x, mean, yerr=errors, marker="o", markersize=4, capsize=2, label=name)
         axis.axhline(0, color=GREY, linestyle=":", linewidth=1)
-        values = sorted(table[axis_name].unique())
-        if axis_name == "samples":
-            axis.set_xscale("log")
-            axis.minorticks_off()
-        axis.set_xticks(values, [f"{value:g}" for value in values], fontsize=8)
-        axis.set_xlabel(AXES[axis_name])
+        _scale(axis, study)
         axis.set_title(task, fontsize=9)
     axes[0].set_ylabel("mean difference, hundredths")
+    shared_legend(figure, axes)
+    return figure
+
+
+#: How far points at the same place are drawn apart; for samples relative to their number.
+_APART = {"samples": 0.04, "noise": 0.004, "depth": 0.04}
+
+
+def _lines(study: Study, table: pd.DataFrame, compared: list[tuple[str, str]]) -> dict[str, pd.DataFrame]:
+    """Return the rows of every pair, and of every setting besides the one along the axis, by a name."""
+    others = varied(study)[1:]
+    found = {}
+    for first, second in compared:
+        chosen = table[(table["method"] == first) & (table["compared with"] == second)]
+        name = f"{titled(first)} minus {titled(second)}"
+        for _, part in chosen.groupby(others) if others else [((), chosen)]:
+            told = [f"{AXES[axis]}: {setting_name(study, axis, part[axis].iloc[0])}" for axis in others]
+            found[", ".join([name, *told])] = part
+    return found
+
+
+def _scale(axis: Axes, study: Study) -> None:
+    """Mark the values of what the study varies."""
+    name = varied_axis(study)
+    values = sorted(study.rows[name].unique())
+    if name == "samples":
+        axis.set_xscale("log")
+        axis.minorticks_off()
+    axis.set_xticks(values, [setting_name(study, name, value) for value in values], fontsize=8)
+    axis.set_xlabel(AXES[name])
+
+
+def cost(study: Study) -> Figure | None:
+    """Draw the share of fits that were proven, and the median seconds of a fit, along the one thing that is varied."""
+    if len(varied(study)) != 1:
+        return None
+    axis_name = varied_axis(study)
+    figure, axes = panels(2, 3.0)
+    look = line_looks(study.labels)
+    for label in study.labels:
+        mine = study.rows[study.rows["label"] == label]
+        for number, (task, rows) in enumerate(mine.groupby("task")):
+            style = {"linestyle": _TASK_LINES[str(task)], "marker": "o", "markersize": 3, "color": look[label]["color"]}
+            name = "_" if number else titled(label)  # once in the legend
+            groups = rows.groupby(axis_name)
+            for axis, values in zip(axes, (100 * groups["proven"].mean(), groups["fit_seconds"].median()), strict=True):
+                if values.notna().any():  # nothing is proven about greedy trees
+                    axis.plot(values.index, values, label=name, **style)
+    for axis in axes:
+        _scale(axis, study)
+    axes[0].set_ylabel("fits that were proven, %")
+    axes[0].set_ylim(-4, 104)
+    axes[1].set_ylabel("seconds of a fit (median)")
+    axes[1].set_yscale("log")
     shared_legend(figure, axes)
     return figure
 

@@ -68,10 +68,24 @@ def by_set(study: Study, metric: str) -> pd.DataFrame:
     return table[[label for label in study.labels if label in table]]
 
 
-def varied_axis(study: Study) -> str:
-    """Return what the study varies besides methods: "samples", "noise" or "depth"."""
+def varied(study: Study) -> list[str]:
+    """Return all that the study varies besides methods, of "samples", "noise" and "depth"; most values come first."""
     description = study.description
-    return "samples" if len(description.samples) > 1 else "noise" if len(description.noise) > 1 else "depth"
+    counts = {"samples": len(description.samples), "noise": len(description.noise), "depth": len(description.depths)}
+    return sorted((name for name, count in counts.items() if count > 1), key=lambda name: -counts[name])
+
+
+def varied_axis(study: Study) -> str:
+    """Return what the study varies most besides methods; "depth" if it varies nothing."""
+    return next(iter(varied(study)), "depth")
+
+
+def setting_name(study: Study, axis: str, value: float) -> str:
+    """Return how a value of what is varied is shown: a share in per cent, "all" for more samples than any set has."""
+    if axis == "samples":
+        most = study.rows.loc[study.rows["samples"] == value, "n_train"].max()
+        return f"{value:.0f}" if 0 < value <= most else "all"
+    return f"{100 * value:g} %" if axis == "noise" else f"{value:g}"
 
 
 def fold_scores(study: Study, label: str, dataset: str) -> list[float]:

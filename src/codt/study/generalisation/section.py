@@ -9,16 +9,19 @@ from matplotlib.figure import Figure
 
 from codt.study.generalisation import figures
 from codt.study.generalisation.comparison import differences
-from codt.study.generalisation.measures import AXES, NAMES, PROBLEM, by_set, varied_axis
+from codt.study.generalisation.measures import AXES, NAMES, PROBLEM, by_set, varied, varied_axis
 from codt.study.metrics import Study
 from codt.study.sections import Section, add_figure, add_table, facts
 
-#: Which pairs are drawn: optimal trees beside the greedy trees that had the same freedom, and beside those not tuned.
+#: Which pairs are drawn: optimal trees beside the greedy trees that had the same freedom, and beside those not tuned
+#: or tuned with other folds.
 SHOWN_PAIRS = (
     ("optimal-tuned", "cart-tuned"),
     ("optimal-fixed", "cart-fixed"),
     ("optimal-fixed", "cart-leaves"),
     ("optimal-tuned", "optimal-fixed"),
+    ("optimal-tuned", "optimal-tuned-3-folds"),
+    ("optimal-tuned", "optimal-tuned-10-folds"),
 )
 
 
@@ -50,7 +53,10 @@ def drawn(study: Study) -> dict[str, tuple[str, Figure]]:
     else:
         caption = f"Mean differences and 95 % intervals by {AXES[varied_axis(study)]}"
         found["along"] = caption, figures.along(study, compared)
-    if varied_axis(study) == "depth":
+        told = AXES[varied_axis(study)]
+        caption = f"Share of fits that were proven, and seconds of a fit, by {told}; dashed: regression"
+        found["cost"] = caption, figures.cost(study)
+    if set(varied(study)) <= {"depth"}:
         caption = "Average ranks by score; bars join what does not differ significantly (Nemenyi, 95 %)"
         found["ranks"] = caption, figures.ranks(study)
     return {name: (caption, figure) for name, (caption, figure) in found.items() if figure is not None}
@@ -63,17 +69,17 @@ def _one_setting(study: Study) -> bool:
 
 def means(study: Study) -> pd.DataFrame:
     """Return the means of all metrics over the data sets that every method has run, by task and what is varied."""
-    axis = varied_axis(study)
+    axes = varied(study) or ["depth"]
     complete = by_set(study, "score").dropna().index  # see left_out
     rows = study.rows[pd.MultiIndex.from_frame(study.rows[PROBLEM]).isin(complete)]
     measured = [*study.description.metrics, "optimism", "proven", "same_root"]
-    groups = rows.groupby(["task", axis, "label"], sort=False)
+    groups = rows.groupby(["task", *axes, "label"], sort=False)
     table = groups[measured].mean()
     table.insert(0, "data sets", groups["dataset"].nunique())
     # Leaves of forests and fit times differ by orders of magnitude from set to set.
     for skewed in {"n_leaves", "fit_seconds"} & set(measured):
         table[skewed] = groups[skewed].median()
-    return table.reset_index().sort_values(["task", axis], kind="stable").reset_index(drop=True)
+    return table.reset_index().sort_values(["task", *axes], kind="stable").reset_index(drop=True)
 
 
 def left_out(study: Study) -> list[str]:

@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from codt.input_checks.arrays import Floats
 from codt.options.options import Task
 
-#: How many folds a method gets to choose its settings by; the same for all methods.
+#: How many folds a method gets to choose its settings by; the same for all methods, unless their name says another.
 INNER_FOLDS = 5
 
 
@@ -28,10 +28,10 @@ class Training:
     time_limit: float
     random_state: int
 
-    def inner_folds(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Return the folds to choose settings by, the same for all methods."""
+    def inner_folds(self, count: int = INNER_FOLDS) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Return the folds to choose settings by, the same for all methods that ask for as many."""
         make = StratifiedKFold if self.task == "classification" else KFold
-        folds: Iterator[Any] = make(INNER_FOLDS, shuffle=True, random_state=self.random_state).split(self.X, self.y)
+        folds: Iterator[Any] = make(count, shuffle=True, random_state=self.random_state).split(self.X, self.y)
         return list(folds)
 
 

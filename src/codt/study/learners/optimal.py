@@ -9,15 +9,15 @@ from typing import Any
 from sklearn.exceptions import ConvergenceWarning
 
 from codt import OptimalTreeClassifier, OptimalTreeRegressor
-from codt.study.learners.base import Learner, Learnt, Training
+from codt.study.learners.base import INNER_FOLDS, Learner, Learnt, Training
 from codt.tuning.cross_validation import OptimalTreeClassifierCV, OptimalTreeRegressorCV
 
 
-def _tuned(training: Training, rule: str) -> Learnt:
+def _tuned(training: Training, rule: str = "best", folds: int = INNER_FOLDS) -> Learnt:
     make = OptimalTreeClassifierCV if training.task == "classification" else OptimalTreeRegressorCV
     model = make(
         max_depths=range(1, training.depth + 1),
-        cv=training.inner_folds(),
+        cv=training.inner_folds(folds),
         rule=rule,
         time_limit=training.time_limit,
         verbose=0,
@@ -47,7 +47,9 @@ def _learnt(model: Any, **about: Any) -> Learnt:
 
 
 LEARNERS = (
-    Learner("optimal-tuned", "optimal (tuned)", "codt", partial(_tuned, rule="best")),
+    Learner("optimal-tuned", "optimal (tuned)", "codt", _tuned),
     Learner("optimal-tuned-1se", "optimal (tuned, 1 s.e.)", "codt", partial(_tuned, rule="one-standard-error")),
+    Learner("optimal-tuned-3-folds", "optimal (tuned, 3 folds)", "codt", partial(_tuned, folds=3)),
+    Learner("optimal-tuned-10-folds", "optimal (tuned, 10 folds)", "codt", partial(_tuned, folds=10)),
     Learner("optimal-fixed", "optimal (not tuned)", "codt", _fixed),
 )
