@@ -395,8 +395,8 @@ FAULTS = (
     Fault(
         "units: one that ends at its cutoff taken for solved",
         "engine/search/units.cpp",
-        "branch.lower.allowed = std::min(branch.incumbent, std::max(branch.lower.allowed, report.lower.allowed));",
-        "branch.lower.allowed = report.end == UnitEnd::complete ? branch.incumbent : branch.lower.allowed;",
+        "raise_side(branch, report.lower);",
+        "raise_side(branch, report.end == UnitEnd::complete ? Bound::both(branch.incumbent) : report.lower);",
     ),
     Fault(
         "units: a tree that is not taken",

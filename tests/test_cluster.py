@@ -301,7 +301,7 @@ def test_limits_and_callbacks_end_a_search(
         assert 0 < model.gap_ <= 0.9
     shown = capsys.readouterr()
     assert shown.out.startswith(f"[OptimalTreeClassifier] {status}: objective")
-    assert "expansions/s" in shown.err
+    assert " expansion" in shown.err  # a narrow terminal cuts the line
     assert soon(lambda: not any(client.processing().values()))
 
 

@@ -57,7 +57,8 @@ def test_a_simulation_proves_the_optimum(monkeypatch: pytest.MonkeyPatch) -> Non
     one, four = simulate("noise", 4, [1, 4], costs)
     assert one.objective == four.objective == OptimalTreeClassifier(max_depth=4).fit(X, y).objective_
     assert one.seconds >= one.busy + one.units * costs.overhead
-    assert four.seconds >= (four.busy + four.units * (costs.overhead + costs.handling)) / costs.cores
+    # Some units are withdrawn before anybody has begun them.
+    assert four.seconds >= (four.busy + four.units * costs.handling) / costs.cores
     assert min(one.scanned, four.scanned) > 0
 
 
