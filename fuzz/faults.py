@@ -393,6 +393,12 @@ FAULTS = (
         "if (end != UnitEnd::memory_limit) result.sides[side].node.reset();",
     ),
     Fault(
+        "units: bounds passed on in the wrong direction",
+        "engine/frontier/children_bounds.cpp",
+        "child.first, evaluated(&Child::previous),\n                           evaluated(&Child::next)};",
+        "child.first, evaluated(&Child::next),\n                           evaluated(&Child::previous)};",
+    ),
+    Fault(
         "units: one that ends at its cutoff taken for solved",
         "engine/search/units.cpp",
         "raise_side(branch, report.lower);",
