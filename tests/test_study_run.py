@@ -7,8 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from threading import Barrier
 from time import monotonic, sleep
 
 import numpy as np
@@ -244,6 +246,22 @@ def test_a_study_takes_over_what_another_has_run(data: Path, tmp_path: Path) -> 
     assert [cell.depth for cell in pending(wider, second)] == [3]
     assert second.table().num_rows == 2
     assert second.table()["trace"].to_pylist()[0][0]["upper"] == 3.0
+
+
+def test_a_study_is_opened_by_many_at_the_same_moment(data: Path, tmp_path: Path) -> None:
+    other = open_store(replace(study(data), name="other"), tmp_path)
+    for cell in cells(study(data)):
+        other.add({"key": cell.key, "status": "optimal"})
+    other.compact()
+    together = Barrier(8)
+
+    def open_often(_: int) -> set[int]:
+        together.wait()
+        return {open_store(study(data), tmp_path).table().num_rows for _ in range(20)}
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set().union(*pool.map(open_often, range(8))) == {2}
+    assert not list(tmp_path.rglob("*.partial"))
 
 
 def test_two_processes_share_a_study_and_a_killed_one_is_continued(data: Path, tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ from pathlib import Path
 from threading import Lock
 from types import TracebackType
 
+from codt.data.whole_file import whole_file
+
 #: What a process started for a cell leaves in its folder: what it prints as errors, and how it ended.
 ERRORS, ENDED = "errors", "ended"
 
@@ -152,10 +154,8 @@ def _reap(children: dict[int, Path]) -> None:
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended:
             folder = children.pop(pid)
-            partial = folder / f"{ENDED}.partial"
-            with suppress(FileNotFoundError):  # nobody is interested any more
+            with suppress(FileNotFoundError), whole_file(folder / ENDED) as partial:  # gone: nobody is interested
                 partial.write_text(str(os.waitstatus_to_exitcode(status)), encoding="ascii")
-                partial.replace(folder / ENDED)
 
 
 def _be_cell(cell: str, folder: Path, parent: int) -> None:

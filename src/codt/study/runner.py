@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from threading import Event
 
+from codt.data.whole_file import whole_file
 from codt.study.cells import Cell, cells
 from codt.study.description import Description
 from codt.study.endings import TRIED_AGAIN
@@ -32,10 +33,8 @@ def open_store(description: Description, root: Path) -> Store:
     store = Store(root / description.name)
     store.folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(asdict(description), indent=1)
-    path = store.folder / "description.json"
-    partial = path.with_suffix(".partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)
+    with whole_file(store.folder / "description.json") as partial:
+        partial.write_text(text, encoding="utf-8")
     keys = {cell.key for cell in cells(description)}
     for other in sorted(root.glob("*/results.parquet")):
         if other.parent != store.folder:

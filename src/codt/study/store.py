@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from codt.data.whole_file import whole_file
 from codt.study.process import Record
 
 _TRACE = pa.list_(
@@ -142,9 +142,8 @@ class Store:
         """Store the result of a cell; a second result replaces the first."""
         self._cells.mkdir(parents=True, exist_ok=True)
         path = self._cells / f"{record['key']}.json"
-        partial = path.with_name(f"{path.stem}.{os.getpid()}.partial")
-        partial.write_text(json.dumps(record), encoding="utf-8")
-        partial.replace(path)
+        with whole_file(path) as partial:
+            partial.write_text(json.dumps(record), encoding="utf-8")
 
     def count_try(self, key: str) -> None:
         """Note that a cell was tried once more, with a result that is not kept."""
@@ -199,9 +198,8 @@ class Store:
             yield
 
     def _write(self, results: pa.Table) -> None:
-        partial = self.path.with_suffix(".partial")
-        pq.write_table(results, partial, compression="zstd")
-        partial.replace(self.path)
+        with whole_file(self.path) as partial:
+            pq.write_table(results, partial, compression="zstd")
 
     def forget(self, statuses: Collection[str]) -> None:
         """Drop the results of cells with these statuses, as if they had not been run."""

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from codt.baseline.cart import cart_loss
 from codt.data.datasets import dataset_task, load_dataset
+from codt.data.whole_file import whole_file
 from codt.input_checks.arrays import Floats
 from codt.options.options import Task
 from codt.study.cells import Cell
@@ -57,9 +58,8 @@ def work(text: str, outcome: Path, parent: int) -> None:
     # Warnings of libraries are of no interest; what matters is in the outcome.
     warnings.simplefilter("ignore")
     cell = Cell.from_json(text)
-    written = outcome.with_suffix(".partial")
-    written.write_text(json.dumps(run(cell, started_file(outcome))), encoding="utf-8")
-    written.replace(outcome)
+    with whole_file(outcome) as partial:
+        partial.write_text(json.dumps(run(cell, started_file(outcome))), encoding="utf-8")
 
 
 def run(cell: Cell, started: Path) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from codt.data.whole_file import whole_file
 from codt.input_checks.arrays import Floats
 from codt.options.options import Task
 
@@ -28,11 +29,10 @@ def keep(X: Floats, y: NDArray[Any], task: Task, name: str) -> Path:
     """Write a data set to the cache folder, whole or not at all; return its file."""
     path = cache_folder() / task / f"{name}.npz"
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(f".{os.getpid()}.partial")
-    with partial.open("wb") as file:
-        np.savez_compressed(file, X=X, y=y)
-    _checksum_file(path).write_text(_digest(partial), encoding="ascii")
-    partial.replace(path)
+    with whole_file(path) as partial:
+        with partial.open("wb") as file:
+            np.savez_compressed(file, X=X, y=y)
+        _checksum_file(path).write_text(_digest(partial), encoding="ascii")
     return path
 
 
