@@ -200,9 +200,9 @@ def report(records: list[dict[str, Any]]) -> str:
     """Return the report and draw its figures."""
     time_limit, curves = collect(records)
     machine = [r for r in records if r["kind"] == "machine"][-1]
-    depths = " and ".join(str(depth) for depth in sorted({c.depth for c in curves}))
+    measured = " and ".join(str(depth) for depth in sorted({c.depth for c in curves}))
     lines = [
-        f"## Objective integral, depth {depths}",
+        f"## Objective integral, depth {measured}",
         "",
         f"- Machine: {machine['cpu']}, {machine['cores']} cores, {machine['system']}; codt {machine['codt']},"
         f" {machine['date'][:10]}.",
