@@ -77,8 +77,8 @@ FAULTS = (
     Fault(
         "a swapped side",
         "engine/bounds/similarity.cpp",
-        "        if (p) left = p->left_lower;\n        if (q) right = q->right_lower;\n",
-        "        if (p) right = p->left_lower;\n        if (q) left = q->right_lower;\n",
+        "        if (p) least_left_ = p->left_lower;\n        if (q) least_right_ = q->right_lower;\n",
+        "        if (p) least_right_ = p->left_lower;\n        if (q) least_left_ = q->right_lower;\n",
     ),
     Fault(
         "a tolerance too wide",
@@ -124,9 +124,9 @@ FAULTS = (
     ),
     Fault(
         "a neighbour's bound without the samples between",
-        "engine/bounds/similarity.cpp",
-        "q->left_lower - worst.between(interval.feature, t, q->threshold)",
-        "q->left_lower",
+        "engine/bounds/similarity.hpp",
+        "after_left_ - (after_ - worst_[t])",
+        "after_left_",
     ),
     Fault(
         "a least decrease that is forgotten",

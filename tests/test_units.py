@@ -380,6 +380,44 @@ def test_a_shared_search_can_be_continued_alone_and_the_other_way_round() -> Non
     assert (model.loss_, model.status_) == (alone.loss_, "optimal")
 
 
+class Tiring(ThreadCrew):
+    """Solves some units, and leaves the others."""
+
+    def __init__(self, units: int) -> None:
+        super().__init__(2, long=0.0)
+        self.left = units
+
+    def solve(self, unit: Any, report: Report) -> None:
+        self.left -= 1
+        if self.left >= 0:
+            super().solve(unit, report)
+
+    def is_tired(self) -> bool:
+        return self.left < 0
+
+
+def test_a_shared_search_that_is_stopped_again_and_again_keeps_its_bounds() -> None:
+    """Splits under way are undone then; bounds for trees that are allowed must not become bounds for all trees."""
+    rng = np.random.default_rng(74)
+    stops = 0
+    for _ in range(scaled(20)):
+        rows, features = int(rng.integers(15, 40)), int(rng.integers(2, 6))
+        X = rng.integers(0, rng.integers(2, 4), (rows, features)).astype(float)
+        y = rng.integers(0, 2, rows)
+        rules = {"min_samples_leaf": int(rng.integers(2, 6)), "min_loss_decrease": float(rng.choice([0.5, 1.0, 2.0]))}
+        options = {name: value for name, value in rules.items() if rng.random() < 0.6}
+        alone = Search(X, y, task="classification", max_depth=5, **options)
+        assert alone.run() == "optimal"
+        shared = Search(X, y, task="classification", max_depth=5, primal_heuristics=False, **options)
+        while shared.status != "optimal":
+            crew = Tiring(int(rng.integers(1, 9)))
+            with solved_by(crew):
+                stops += shared.run(poll=crew.is_tired) == "interrupted"
+            assert shared.bounds.lower <= alone.loss + 1e-9
+        assert shared.loss == alone.loss, options
+    assert stops > 20
+
+
 def test_bad_units_and_reports_are_refused() -> None:
     X, y = noise(60, 2)
     search = Search(X, y, task="classification", max_depth=4)

@@ -164,6 +164,32 @@ nb::dict scan_mixed(const Matrix& x, const Values& y, std::int64_t n_classes, do
     return out;
 }
 
+// The two sides of a split: the rows of each, and for every feature their order and the ends of its groups.
+nb::list split_subset(const Matrix& x, std::uint32_t feature, std::uint32_t threshold,
+                      const std::string& kernel) {
+    check_features(x);
+    const Dataset data({x.data(), x.size()}, static_cast<std::uint32_t>(x.shape(0)),
+                       static_cast<std::uint32_t>(x.shape(1)));
+    const Subset all(data);
+    check_thresholds(all, feature, {threshold});
+    Subset sides[2];
+    Splitter splitter(kernel_from(kernel));
+    all.split(feature, threshold, sides[0], sides[1], splitter);
+    nb::list out;
+    for (const Subset& side : sides) {
+        const auto list = [](std::span<const std::uint32_t> numbers) {
+            return std::vector<std::uint32_t>(numbers.begin(), numbers.end());
+        };
+        nb::list orders, ends;
+        for (std::uint32_t f = 0; f < side.features(); ++f) {
+            orders.append(list(side.order(f)));
+            ends.append(list(side.group_end(f)));
+        }
+        out.append(nb::make_tuple(list(side.samples()), orders, ends));
+    }
+    return out;
+}
+
 }  // namespace
 
 void bind_scans(nb::module_& m) {
@@ -178,6 +204,8 @@ void bind_scans(nb::module_& m) {
           nb::arg("second") = std::vector<std::uint32_t>{}, nb::arg("objective") = "",
           nb::arg("parameters") = std::vector<double>{}, nb::arg("weights").none() = nb::none(),
           nb::arg("costs").none() = nb::none());
+    m.def("split_subset", &split_subset, nb::arg("X"), nb::kw_only(), nb::arg("feature"),
+          nb::arg("threshold"), nb::arg("kernel"));
     m.def("scan_mixed", &scan_mixed, nb::arg("X"), nb::arg("y"), nb::kw_only(), nb::arg("n_classes"),
           nb::arg("penalty"), nb::arg("features"), nb::arg("thresholds"), nb::arg("known"), nb::arg("kernel"),
           nb::arg("weights").none() = nb::none());

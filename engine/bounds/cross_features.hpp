@@ -81,8 +81,9 @@ class CrossFeatures {
 
     // Whether anything is known of a feature's thresholds.
     bool any(std::uint32_t f) const { return known_[f] != 0; }
-    double left(std::uint32_t f, std::uint32_t t) const { return sides_[f].left[t]; }
-    double right(std::uint32_t f, std::uint32_t t) const { return sides_[f].right[t]; }
+    // The bounds on the sides of a feature of which something is known, by threshold.
+    const float* left(std::uint32_t f) const { return sides_[f].left.data(); }
+    const float* right(std::uint32_t f) const { return sides_[f].right.data(); }
 
     void raise(const Subset& subset, const ImpliedBounds& implied);
 

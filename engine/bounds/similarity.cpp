@@ -26,18 +26,23 @@ double interval_bound(const OpenInterval& interval, const BoundSwitches& on, Wor
     return std::max(bound, least);
 }
 
-void inherited_bounds(const OpenInterval& interval, std::uint32_t t, const BoundSwitches& on,
-                      WorstCost& worst, double& left, double& right) {
+InheritedBounds::InheritedBounds(const OpenInterval& interval, const BoundSwitches& on, WorstCost& worst)
+    : worst_(worst.sums(interval.feature)) {
     const auto* p = interval.before;
     const auto* q = interval.after;
-    left = right = 0;
     if (on.sub_interval) {
-        if (p) left = p->left_lower;
-        if (q) right = q->right_lower;
+        if (p) least_left_ = p->left_lower;
+        if (q) least_right_ = q->right_lower;
     }
     if (on.neighborhood) {
-        if (q) left = std::max(left, q->left_lower - worst.between(interval.feature, t, q->threshold));
-        if (p) right = std::max(right, p->right_lower - worst.between(interval.feature, p->threshold, t));
+        if (p) {
+            before_ = worst_[p->threshold];
+            before_right_ = p->right_lower;
+        }
+        if (q) {
+            after_ = worst_[q->threshold];
+            after_left_ = q->left_lower;
+        }
     }
 }
 

@@ -55,11 +55,16 @@ class WorstCost {
         }
 
      private:
+        // By halving, without branches: nobody can foretell which way to go.
         template <class T>
         static std::uint32_t reaching(const T* sums, double value, std::uint32_t first, std::uint32_t last) {
-            return static_cast<std::uint32_t>(
-                std::partition_point(sums + first, sums + last + 1, [&](T sum) { return sum < value; }) -
-                sums);
+            const T* here = sums + first;
+            for (std::uint32_t count = last - first + 1; count > 1;) {
+                const std::uint32_t half = count / 2;
+                here += here[half - 1] < value ? half : 0;
+                count -= half;
+            }
+            return static_cast<std::uint32_t>(here - sums) + (*here < value ? 1 : 0);
         }
     };
 
@@ -160,9 +165,23 @@ struct OpenInterval {
 // Bound on every split of the interval, without lambda, by the techniques that are switched on.
 double interval_bound(const OpenInterval& interval, const BoundSwitches& on, WorstCost& worst);
 
-// Bounds on the two subproblems of threshold t inside the interval.
-void inherited_bounds(const OpenInterval& interval, std::uint32_t t, const BoundSwitches& on,
-                      WorstCost& worst, double& left, double& right);
+// Bounds on the two subproblems of the thresholds inside the interval.
+class InheritedBounds {
+ public:
+    InheritedBounds(const OpenInterval& interval, const BoundSwitches& on, WorstCost& worst);
+
+    double left(std::uint32_t t) const { return std::max(least_left_, after_left_ - (after_ - worst_[t])); }
+    double right(std::uint32_t t) const {
+        return std::max(least_right_, before_right_ - (worst_[t] - before_));
+    }
+
+ private:
+    WorstCost::Sums worst_;
+    double least_left_ = 0, least_right_ = 0;
+    // Of the neighbours: worst costs of the samples up to them, and bounds on one side.
+    double before_ = 0, after_ = 0;
+    double before_right_ = -std::numeric_limits<double>::infinity(), after_left_ = before_right_;
+};
 
 // Upper bounds on the optima of the two subproblems of t, where the neighbours' lower bounds are at most
 // `excess` below their optima. A scan that knows them need not look for anything worse.

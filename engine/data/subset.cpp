@@ -27,9 +27,9 @@ Subset::Subset(const Dataset& data)
 void Subset::resize(std::uint32_t size, std::uint32_t features) {
     size_ = size;
     features_ = features;
-    const std::size_t cells = static_cast<std::size_t>(size) * features + 1;  // one spare, see split
+    const std::size_t cells = static_cast<std::size_t>(size) * features + Splitter::spare;  // see split
     // Grow only: workspaces are refilled many times and must not give their memory back in between.
-    if (sample_.size() < size) sample_.resize(size);
+    if (sample_.size() < size + Splitter::spare) sample_.resize(size + Splitter::spare);
     own_order_.ensure(cells);
     own_group_end_.ensure(cells);
     order_ = own_order_.data();
@@ -60,60 +60,31 @@ std::uint32_t Subset::groups_left(const Dataset& data, const Split& split) const
     return static_cast<std::uint32_t>(beyond - ends.begin());
 }
 
-void Subset::split(std::uint32_t f, std::uint32_t i, Subset& left, Subset& right,
-                   std::vector<std::uint32_t>& target) const {
+void Subset::split(std::uint32_t f, std::uint32_t i, Subset& left, Subset& right, Splitter& splitter) const {
     CODT_CHECK(i + 1 < groups_[f]);
     const std::uint32_t left_size = group_end(f)[i];
     left.resize(left_size, features_);
     right.resize(size_ - left_size, features_);
     left.second_order_ = right.second_order_ = second_order_;
-    Subset* const sides[2] = {&left, &right};
-
-    // New local ids follow the old ones; the lowest bit of `target` carries the side.
-    if (target.size() < size_) target.resize(size_);
-    const auto ordered_f = order(f);
-    for (std::uint32_t k = 0; k < size_; ++k) target[ordered_f[k]] = k >= left_size;
-    std::uint32_t filled[2] = {0, 0};
-    for (std::uint32_t id = 0; id < size_; ++id) {
-        const std::uint32_t side = target[id];
-        sides[side]->sample_[filled[side]] = sample_[id];
-        target[id] = (filled[side]++ << 1) | side;
-    }
-
-    std::uint32_t present[2] = {0, 0};  // samples of each side that have a value of the feature before
+    splitter.begin(order(f), left_size, sample_.data(), left.sample_.data(), right.sample_.data());
+    Splitter::Side sides[2];
     for (std::uint32_t g = 0; g < features_; ++g) {
+        Subset* const subsets[2] = {&left, &right};
         if (second_order(g)) {
             const bool differs = two_orders(g - 1);
             for (int side = 0; side < 2; ++side)
-                sides[side]->make_second_order(g, differs ? present[side] : sides[side]->size_);
+                subsets[side]->make_second_order(g, differs ? sides[side].before_last : subsets[side]->size_);
             continue;
         }
-        const std::uint32_t* const ordered = order_ + offset(g);
-        std::uint32_t* const left_order = left.own_order_.data() + left.offset(g);
-        std::uint32_t* const right_order = right.own_order_.data() + right.offset(g);
-        std::uint32_t* const left_end = left.own_group_end_.data() + left.offset(g);
-        std::uint32_t* const right_end = right.own_group_end_.data() + right.offset(g);
-        // Without a branch: everything is written to both sides and counted on one. A write past the end of a
-        // row hits the beginning of the next row, which is filled later, or the spare cell.
-        std::uint32_t lefts = 0, rights = 0, left_groups = 0, right_groups = 0;
-        std::uint32_t k = 0;
-        for (const std::uint32_t end : group_end(g)) {
-            const std::uint32_t lefts_before = lefts, rights_before = rights;
-            for (; k < end; ++k) {
-                const std::uint32_t t = target[ordered[k]];
-                left_order[lefts] = right_order[rights] = t >> 1;
-                rights += t & 1;
-                lefts += ~t & 1;
-            }
-            left_end[left_groups] = lefts;
-            right_end[right_groups] = rights;
-            left_groups += lefts != lefts_before;
-            right_groups += rights != rights_before;
-            present[0] = lefts_before;
-            present[1] = rights_before;
+        // What is written past the end of a row hits the beginning of the next one, which is filled later, or
+        // the spare cells.
+        for (int side = 0; side < 2; ++side) {
+            Subset& subset = *subsets[side];
+            sides[side] = {subset.own_order_.data() + subset.offset(g),
+                           subset.own_group_end_.data() + subset.offset(g)};
         }
-        left.groups_[g] = left_groups;
-        right.groups_[g] = right_groups;
+        splitter.split(order(g), group_end(g), sides[0], sides[1]);
+        for (int side = 0; side < 2; ++side) subsets[side]->groups_[g] = sides[side].groups;
     }
 }
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "data/dataset.hpp"
+#include "data/splitter.hpp"
 
 namespace codt {
 
@@ -61,9 +62,7 @@ class Subset {
     std::uint32_t groups_left(const Dataset& data, const Split& split) const;
 
     // D(f <= tau_i) and D(f > tau_i); the two receive their own orders and groups in O(size * features).
-    // `scratch` is any buffer the caller keeps between calls.
-    void split(std::uint32_t f, std::uint32_t i, Subset& left, Subset& right,
-               std::vector<std::uint32_t>& scratch) const;
+    void split(std::uint32_t f, std::uint32_t i, Subset& left, Subset& right, Splitter& splitter) const;
 
     // Bytes this object holds in memory.
     std::size_t bytes() const {

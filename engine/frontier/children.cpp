@@ -149,6 +149,9 @@ void Children::release_neighbours(Slot slot) {
 void Children::retract(Slot slot) {
     Child merged = (*this)[slot];
     CODT_CHECK(merged.kind == Child::Kind::expanded);
+    // An interval has one bound for all trees. That of an AND node on those that are allowed may have been
+    // raised beyond it, by what is known of units.
+    double lower = merged.lower.free;
     std::array<Slot, 3> joined = {slot, merged.previous, merged.next};
     for (Slot& beside : std::span(joined).subspan(1)) {
         if (!is_interval(beside)) {
@@ -158,12 +161,12 @@ void Children::retract(Slot slot) {
         const Child& old = (*this)[beside];
         merged.first = std::min(merged.first, old.first);
         merged.last = std::max(merged.last, old.last);
-        merged.lower.allowed = std::min(merged.lower.allowed, old.lower.allowed);
+        lower = std::min(lower, old.lower.free);
         (beside == merged.previous ? merged.previous : merged.next) =
             beside == merged.previous ? old.previous : old.next;
     }
     // A user's heuristic may throw, so the new interval is there before the old ones go.
-    const Slot interval = add_interval(merged.track, merged.first, merged.last, merged.lower.allowed);
+    const Slot interval = add_interval(merged.track, merged.first, merged.last, lower);
     at(interval).random = merged.random;
     set_heuristic(at(interval));
     for (const Slot old : joined) {

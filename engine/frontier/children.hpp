@@ -227,13 +227,16 @@ class Children {
     bool before_by_priority(Slot a, Slot b) const;
     void note_evaluated(std::uint32_t track, const EvaluatedSplit& split);
     double forbidden_lower();
-    // Bounds on the two sides of one threshold of an interval, by its neighbours and by other features, and
-    // on the splits there.
+    // Bounds on the two sides of one threshold of an interval, by its neighbours and by other features.
     void inherited(const OpenInterval& interval, std::uint32_t t, double& left, double& right);
-    double bound_at(const OpenInterval& interval, std::uint32_t t) {
-        double left = 0, right = 0;
-        inherited(interval, t, left, right);
-        return price(interval.feature) + left + right;
+    // A function of t: the bound on the splits there. Something must be known from other features.
+    auto bounds_within(const OpenInterval& interval) {
+        return [own = InheritedBounds(interval, settings_->bounds, worst_),
+                own_price = price(interval.feature), left = cross_features_.left(interval.feature),
+                right = cross_features_.right(interval.feature)](std::uint32_t t) {
+            return own_price + std::max(own.left(t), static_cast<double>(left[t])) +
+                   std::max(own.right(t), static_cast<double>(right[t]));
+        };
     }
 
     auto by_priority() const {

@@ -165,25 +165,26 @@ std::uint32_t Children::select_threshold(Slot slot, double cutoff) {
 std::uint32_t Children::nearest_open(Slot slot, std::uint32_t chosen, double cutoff) {
     const Child& child = (*this)[slot];
     if (!cross_features_.any(child.feature)) return chosen;
-    const OpenInterval interval = open_interval(slot);
+    const auto bound_at = bounds_within(open_interval(slot));
     const double target = cutoff - settings_->tolerance;
     for (std::uint32_t away = 0; away <= child.last - child.first; ++away) {
-        if (chosen + away <= child.last && bound_at(interval, chosen + away) < target) return chosen + away;
-        if (chosen >= child.first + away && bound_at(interval, chosen - away) < target) return chosen - away;
+        if (chosen + away <= child.last && bound_at(chosen + away) < target) return chosen + away;
+        if (chosen >= child.first + away && bound_at(chosen - away) < target) return chosen - away;
     }
     return chosen;
 }
 
 bool Children::survives_cross_features(OpenInterval& interval, double& lower, double cutoff) {
+    const auto bound_at = bounds_within(interval);
     const double target = cutoff - settings_->tolerance;
     const std::uint32_t first = interval.first, last = interval.last;
     double least = infinity;
     std::uint32_t from = first, to = last + 1;  // open
-    while (from < to && bound_at(interval, from) >= target) ++from;
-    while (from < to && bound_at(interval, to - 1) >= target) --to;
+    while (from < to && bound_at(from) >= target) ++from;
+    while (from < to && bound_at(to - 1) >= target) --to;
     if (from > first || to <= last) note_closed(interval.feature, Bound::both(target));
     if (from == to) return false;
-    for (std::uint32_t t = from; t < to; ++t) least = std::min(least, bound_at(interval, t));
+    for (std::uint32_t t = from; t < to; ++t) least = std::min(least, bound_at(t));
     interval.first = from;
     interval.last = to - 1;
     lower = std::max(lower, least);
@@ -209,10 +210,12 @@ double Children::reach(Slot interval, std::uint32_t t) {
 }
 
 void Children::inherited(const OpenInterval& interval, std::uint32_t t, double& left, double& right) {
-    inherited_bounds(interval, t, settings_->bounds, worst_, left, right);
+    const InheritedBounds own(interval, settings_->bounds, worst_);
+    left = own.left(t);
+    right = own.right(t);
     if (!cross_features_.any(interval.feature)) return;
-    left = std::max(left, cross_features_.left(interval.feature, t));
-    right = std::max(right, cross_features_.right(interval.feature, t));
+    left = std::max(left, static_cast<double>(cross_features_.left(interval.feature)[t]));
+    right = std::max(right, static_cast<double>(cross_features_.right(interval.feature)[t]));
 }
 
 Children::Slot Children::beside(Slot slot, Slot Child::* direction) const {

@@ -47,8 +47,8 @@ GreedyTree grow(Choice choice, const Dataset& data, const Objective& objective, 
     if (budget.depth > 1) {
         const std::uint32_t left_leaves = budget.share_by_loss(trees[0].objective, trees[1].objective);
         Subset sides[2];
-        std::vector<std::uint32_t> scratch;
-        subset.split(cut.feature, cut.threshold, sides[0], sides[1], scratch);
+        Splitter splitter;
+        subset.split(cut.feature, cut.threshold, sides[0], sides[1], splitter);
         for (int s = 0; s < 2; ++s)
             trees[s] = grow(choice, data, objective, sides[s],
                             order_features(objective, settings.rules.leaves, sides[s], false, stop),

@@ -73,6 +73,8 @@ std::vector<Real> sums_of_others(const std::vector<double>& numbers) {
 // The weights of all classes, and then their low parts, if there are any.
 template <class Impurity>
 struct ClassShares {
+    static constexpr bool whole_entries = true;
+
     std::vector<std::uint16_t> labels;
     std::uint32_t classes;
     WholeParts weights;

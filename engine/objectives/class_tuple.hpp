@@ -8,6 +8,8 @@
 namespace codt {
 
 struct ClassTuple {
+    static constexpr bool whole_entries = true;
+
     std::vector<std::uint16_t> labels;  // of every row
     std::uint32_t classes;
 

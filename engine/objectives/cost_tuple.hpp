@@ -19,10 +19,23 @@
 
 namespace codt {
 
+// Costs whose entries are whole numbers say so by `whole_entries`: their sums do not depend on the order.
+// They are added up in several tables, used in turn, so that no entry is read right after it was written.
 template <class Cost>
 void total_cost(const Cost& cost, const Subset& subset, double* total) {
-    std::fill_n(total, cost.size(), 0.0);
-    for (const std::uint32_t row : subset.samples()) cost.add(row, total);
+    const std::size_t width = cost.size();
+    const auto samples = subset.samples();
+    std::fill_n(total, width, 0.0);
+    std::size_t k = 0;
+    if constexpr (requires { requires Cost::whole_entries; }) {
+        constexpr std::size_t tables = 4;
+        std::vector<double> sums(tables * width, 0.0);
+        for (; k + tables <= samples.size(); k += tables)
+            for (std::size_t table = 0; table < tables; ++table)
+                cost.add(samples[k + table], sums.data() + table * width);
+        for (std::size_t i = 0; i < sums.size(); ++i) total[i % width] += sums[i];
+    }
+    for (; k < samples.size(); ++k) cost.add(samples[k], total);
 }
 
 // Walks the samples in the order of feature f and calls visit(i, left, right) at every threshold i.

@@ -36,10 +36,10 @@ class Misclassification final : public CostTupleObjective<ClassCount> {
         const auto samples = subset.samples();
         std::vector<std::uint16_t> labels(samples.size());
         for (std::size_t id = 0; id < labels.size(); ++id) labels[id] = cost().labels[samples[id]];
-        std::vector<double> total(cost().size()), left, right;
+        const std::vector<double> total = reported_value(samples);
+        std::vector<double> left, right;
         Buffer<double> scores;
         scores.ensure(subset.size());
-        total_cost(cost(), subset, total.data());
         double total_squares = 0;
         for (const double count : total) total_squares += count * count;
         for (std::uint32_t f = 0; f < subset.features(); ++f) {
@@ -69,9 +69,7 @@ class Misclassification final : public CostTupleObjective<ClassCount> {
     }
 
     std::vector<double> clustering_losses(const Subset& subset, std::uint32_t count) const override {
-        std::vector<double> total(cost().size());
-        total_cost(cost(), subset, total.data());
-        return frequent_class_losses(std::move(total), count);
+        return frequent_class_losses(reported_value(subset.samples()), count);
     }
 
     // One sample adds at most one error.
@@ -95,8 +93,13 @@ class Misclassification final : public CostTupleObjective<ClassCount> {
         return cost().loss(value.data());
     }
     std::vector<double> reported_value(std::span<const std::uint32_t> rows) const override {
-        // Two tables, used in turn, so that no counter is read right after it was written.
         const std::size_t classes = cost().size();
+        if (classes == 2) {
+            std::uint32_t ones = 0;
+            for (const std::uint32_t row : rows) ones += cost().labels[row];
+            return {static_cast<double>(rows.size() - ones), static_cast<double>(ones)};
+        }
+        // Two tables, used in turn, so that no counter is read right after it was written.
         std::vector<std::uint32_t> counts(2 * classes, 0);
         std::size_t table = 0;
         for (const std::uint32_t row : rows) {

@@ -81,7 +81,7 @@ GreedyTree PrimalHeuristic::split(const Subset& subset, std::uint32_t feature, s
                                   Worker& worker, StopCondition& stop) const {
     const double leaf = objective_->leaf_loss(subset);
     Subset sides[2];
-    subset.split(feature, threshold, sides[0], sides[1], worker.scratch);
+    subset.split(feature, threshold, sides[0], sides[1], worker.splitter);
     // Leaves are shared out by loss, or by the sizes of the given tops.
     std::uint32_t left_leaves = Budget::any;
     if (budget.limited())
@@ -275,13 +275,13 @@ void PrimalHeuristic::costs(const SolutionNode& node, const std::vector<std::uin
 
 PrimalHeuristic::Place PrimalHeuristic::go_to(const Solution& tree, const std::vector<int>& path) const {
     Place place{Subset(*data_), tree, budget_};
-    std::vector<std::uint32_t> scratch;
+    Splitter splitter;
     std::uint32_t others = 0;  // leaves of the rest of the tree
     for (const int side : path) {
         const SolutionNode& node = *place.solution;
         const std::uint32_t groups = place.subset.groups_left(*data_, node.split);
         Subset sides[2];
-        place.subset.split(node.split.feature, groups - 1, sides[0], sides[1], scratch);
+        place.subset.split(node.split.feature, groups - 1, sides[0], sides[1], splitter);
         if (budget_.limited()) {
             const auto rows = sides[1 - side].samples();
             others += leaves_of(side == 0 ? *node.right : *node.left, {rows.begin(), rows.end()});

@@ -1,7 +1,7 @@
 // Run-time choice of the instruction set for the scans.
 #pragma once
 
-#include "scans/kernel_paths.hpp"
+#include "common/kernel_paths.hpp"
 
 namespace codt {
 

@@ -28,17 +28,12 @@
 #include <vector>
 
 #include "common/buffer.hpp"
+#include "scans/class_groups.hpp"
 #include "scans/lane_rows.hpp"
 #include "scans/lanes.hpp"
 #include "scans/scan_driver.hpp"
 
 namespace codt {
-
-// The samples of one class within a block of `grouped`.
-struct ClassRun {
-    std::uint32_t label;
-    std::uint32_t length;
-};
 
 struct ClassBlock : BlockRange {
     std::uint32_t runs;  // as many as it has classes

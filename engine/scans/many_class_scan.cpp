@@ -18,6 +18,7 @@ struct LabelledData {
     std::span<const std::uint16_t> labels;
     std::span<const double> weights;
     std::uint32_t classes;
+    KernelPath path;
 };
 
 template <class Int, Counting What>
@@ -37,9 +38,9 @@ struct ManyClassKernel : KernelDefaults {
         constexpr std::uint16_t unseen = 0xffff;
         std::fill(local_class_.begin(), local_class_.end(), unseen);
         const std::uint32_t size = subset.size();
-        samples_.grouped.ensure(static_cast<std::size_t>(size) * subset.features());
+        samples_.grouped.ensure(static_cast<std::size_t>(size) * subset.features() + ClassGroups::spare);
         samples_.runs.clear();
-        samples_.label.resize(size);
+        samples_.label.resize(size + ClassGroups::spare_labels);
         samples_.weight.resize(weighted ? size : 0);
         totals_.clear();
         const auto samples = subset.samples();
@@ -59,6 +60,7 @@ struct ManyClassKernel : KernelDefaults {
         table_.rows.resize(totals_.size());
         table_.second.resize(totals_.size());
         class_start_.assign(totals_.size(), 0);
+        groups_widely_ = ClassGroups::suits(data_.path, static_cast<std::uint32_t>(totals_.size()));
         return true;
     }
 
@@ -67,6 +69,14 @@ struct ManyClassKernel : KernelDefaults {
         std::vector<std::uint32_t>& start = class_start_;  // zero for every class between two blocks
         std::vector<ClassRun>& all_runs = samples_.runs;
         block.first_run = all_runs.size();
+        if (groups_widely_) {
+            groups_.group(order + begin, block.end - begin, samples_.label.data(),
+                          static_cast<std::uint32_t>(start.size()), grouped + begin);
+            const std::span<const ClassRun> runs = groups_.runs();
+            block.runs = static_cast<std::uint32_t>(runs.size());
+            all_runs.insert(all_runs.end(), runs.begin(), runs.end());
+            return;
+        }
         if (start.size() <= 64) {
             // Classes as bits, so that there is no branch per sample.
             std::uint64_t present = 0;
@@ -99,6 +109,21 @@ struct ManyClassKernel : KernelDefaults {
 
     Sums nothing() const { return Sums(totals_.size(), 0); }
     void add(Sums& sums, std::uint32_t id) const { sums[samples_.label[id]] += samples_.weight_of(id); }
+
+    // In several tables, used in turn, so that no sum is read right after it was written.
+    void add_many(Sums& sums, std::span<const std::uint32_t> ids) const {
+        constexpr std::size_t tables = 4, most_classes = 16;
+        std::size_t k = 0;
+        if (sums.size() <= most_classes && ids.size() > 4 * most_classes) {
+            std::int64_t parts[tables][most_classes] = {};
+            for (; k + tables <= ids.size(); k += tables)
+                for (std::size_t table = 0; table < tables; ++table)
+                    parts[table][samples_.label[ids[k + table]]] += samples_.weight_of(ids[k + table]);
+            for (const auto& part : parts)
+                for (std::size_t c = 0; c < sums.size(); ++c) sums[c] += part[c];
+        }
+        for (; k < ids.size(); ++k) add(sums, ids[k]);
+    }
 
     void rest(const Sums& left, Sums& right) const {
         for (std::size_t c = 0; c < totals_.size(); ++c) right[c] = totals_[c] - left[c];
@@ -164,6 +189,8 @@ struct ManyClassKernel : KernelDefaults {
 
     LaneRows<Int, lanes> plus_{1}, minus_{-1};
     LabelledData data_;
+    bool groups_widely_ = false;
+    ClassGroups groups_;
     std::vector<std::uint16_t> local_class_;
     ClassSamples<Int, What> samples_;
     Buffer<std::uint8_t> rows_;  // of every id
@@ -187,13 +214,13 @@ using WeighingKernel = ManyClassKernel<Int, Counting::weights>;
 
 std::unique_ptr<Scanner> make_many_class_scanner(std::span<const std::uint16_t> labels, std::uint32_t classes,
                                                  KernelPath path) {
-    return make_counting_scanner<CountingKernel>(path, LabelledData{labels, {}, classes});
+    return make_counting_scanner<CountingKernel>(path, LabelledData{labels, {}, classes, path});
 }
 
 std::unique_ptr<Scanner> make_weighted_many_class_scanner(std::span<const std::uint16_t> labels,
                                                           std::span<const double> weights,
                                                           std::uint32_t classes, KernelPath path) {
-    return make_weighing_scanner<WeighingKernel>(path, weights, LabelledData{labels, weights, classes});
+    return make_weighing_scanner<WeighingKernel>(path, weights, LabelledData{labels, weights, classes, path});
 }
 
 }  // namespace codt

@@ -10,6 +10,7 @@
 //                                  fills in the block of order[begin], order[begin + 1], ...; its own tables
 //                                  of the feature begin at `cell`
 //     nothing(), add(sums, id)     the sums over no samples; adds a sample to them
+//     add_many(sums, ids)          adds some samples; only where that is faster
 //     rest(left, right)            the sums of the other side
 //     start(side, lane, n, sums, known)
 //                                  a side of a threshold has n samples with these sums; `known` is a loss
@@ -314,10 +315,9 @@ class ScanDriver {
                 for (std::size_t j = first; j < lanes_.size(); ++j) {
                     const auto bucket = static_cast<std::uint32_t>(j - first);
                     const auto row = row_of_bucket<width>(bucket);
-                    for (const std::uint32_t end = lanes_[j].end; k < end; ++k) {
-                        kernel_.add(left, order[k]);
-                        std::memcpy(kernel_.row(order[k]) + first_lane, row.data(), width);
-                    }
+                    add_to(left, order, k, lanes_[j].end, [&](std::uint32_t id) {
+                        std::memcpy(kernel_.row(id) + first_lane, row.data(), width);
+                    });
                     start(lanes_[j], first_lane + bucket, k, left, right);
                 }
                 const auto row = row_of_bucket<width>(static_cast<std::uint32_t>(lanes_.size() - first));
@@ -335,6 +335,18 @@ class ScanDriver {
         }
     }
 
+    // Adds the samples from place k to `end` of an order to some sums, and visits each of them.
+    template <class Visit>
+    void add_to(typename Kernel::Sums& sums, std::span<const std::uint32_t> order, std::uint32_t& k,
+                std::uint32_t end, const Visit& visit) {
+        constexpr bool at_once = requires { kernel_.add_many(sums, order); };
+        if constexpr (at_once) kernel_.add_many(sums, order.subspan(k, end - k));
+        for (; k < end; ++k) {
+            if constexpr (!at_once) kernel_.add(sums, order[k]);
+            visit(order[k]);
+        }
+    }
+
     // Puts the samples between the thresholds into their buckets, and the thresholds into lanes.
     template <class Start>
     void fill_lanes(const Cuts& cuts, const Start& start) {
@@ -345,11 +357,8 @@ class ScanDriver {
         std::uint8_t* const code = code_.data();
         std::uint32_t k = 0;
         for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
-            for (const std::uint32_t end = lanes_[lane].end; k < end; ++k) {
-                const std::uint32_t id = order[k];
-                kernel_.add(left, id);
-                code[id] = kernel_.code(id, lane);
-            }
+            add_to(left, order, k, lanes_[lane].end,
+                   [&](std::uint32_t id) { code[id] = kernel_.code(id, lane); });
             start(lanes_[lane], lane, k, left, right);
         }
         for (const std::size_t last = lanes_.size(); k < order.size(); ++k)

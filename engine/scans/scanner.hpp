@@ -10,7 +10,7 @@
 #include "common/stop.hpp"
 #include "data/subset.hpp"
 #include "rules/prices.hpp"
-#include "scans/kernel_paths.hpp"
+#include "common/kernel_paths.hpp"
 
 namespace codt {
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "common/buffer.hpp"
+#include "scans/class_groups.hpp"
 #include "scans/lane_rows.hpp"
 #include "scans/scan_driver.hpp"
 #include "scans/share_terms.hpp"
@@ -304,15 +305,19 @@ struct ShareKernel : KernelDefaults {
     using Number = std::remove_cvref_t<decltype(typename Some::Value{}.r[0][0])>;
 
     ShareKernel(std::span<const std::uint16_t> labels, std::uint32_t classes,
-                std::function<double(const double*)> loss)
-        : labels_(labels), classes_(classes), loss_(std::move(loss)) {}
+                std::function<double(const double*)> loss, KernelPath path)
+        : labels_(labels),
+          classes_(classes),
+          loss_(std::move(loss)),
+          groups_widely_(ClassGroups::suits(path, classes)) {}
 
     bool read(const Subset& subset) {
         const double n = subset.size();
         if (n > 0x1p20 || !Some::takes(n)) return false;
         const auto samples = subset.samples();
-        work_.label.resize(subset.size());
-        work_.grouped.ensure(static_cast<std::size_t>(subset.size()) * subset.features());
+        work_.label.resize(subset.size() + ClassGroups::spare_labels);
+        work_.grouped.ensure(static_cast<std::size_t>(subset.size()) * subset.features() +
+                             ClassGroups::spare);
         work_.runs.clear();
         all_.assign(classes_, 0.0);
         for (std::uint32_t id = 0; id < subset.size(); ++id) {
@@ -329,10 +334,17 @@ struct ShareKernel : KernelDefaults {
     }
 
     void summarise(const std::uint32_t* order, std::size_t cell, std::uint32_t begin, Block& block) {
+        block.first_run = work_.runs.size();
+        std::uint32_t* const grouped = work_.grouped.data() + cell;
+        std::uint32_t end = begin;
+        if (groups_widely_) {
+            groups_.group(order + begin, block.end - begin, work_.label.data(), classes_, grouped + begin);
+            for (const ClassRun& run : groups_.runs()) work_.runs.push_back({run.label, end += run.length});
+            block.runs = static_cast<std::uint32_t>(work_.runs.size() - block.first_run);
+            return;
+        }
         std::fill(place_.begin(), place_.end(), 0);
         for (std::uint32_t p = begin; p < block.end; ++p) ++place_[work_.label[order[p]]];
-        block.first_run = work_.runs.size();
-        std::uint32_t end = begin;
         for (std::uint32_t label = 0; label < classes_; ++label) {
             if (place_[label] == 0) continue;
             const std::uint32_t first = end;
@@ -341,7 +353,6 @@ struct ShareKernel : KernelDefaults {
             work_.runs.push_back({label, end});
         }
         block.runs = static_cast<std::uint32_t>(work_.runs.size() - block.first_run);
-        std::uint32_t* const grouped = work_.grouped.data() + cell;
         for (std::uint32_t p = begin; p < block.end; ++p) grouped[place_[work_.label[order[p]]]++] = order[p];
     }
 
@@ -367,7 +378,7 @@ struct ShareKernel : KernelDefaults {
             side.n[lane] = 0;
             side.best[lane] = static_cast<Number>(Some::largest);
         }
-        work_.sides[0].n[lane] = static_cast<float>(work_.label.size());
+        work_.sides[0].n[lane] = static_cast<float>(work_.label.size() - ClassGroups::spare_labels);
     }
     void bracket(std::size_t s, std::size_t lane, double lambda, double& lower, double& upper) const {
         const ShareSide<Number>& side = work_.sides[s];
@@ -427,6 +438,8 @@ struct ShareKernel : KernelDefaults {
     std::span<const std::uint16_t> labels_;
     std::uint32_t classes_;
     std::function<double(const double*)> loss_;
+    bool groups_widely_;
+    ClassGroups groups_;
     Sums all_;
     std::vector<ClassLanes> start_;     // before the first block
     std::vector<std::uint32_t> place_;  // by class
@@ -440,8 +453,9 @@ std::unique_ptr<BracketScanner> make_share_brackets(ShareLoss family, std::span<
                                                     const std::function<double(const double*)>& loss,
                                                     KernelPath path) {
     if (family == ShareLoss::entropy)
-        return std::make_unique<LaneBracketScanner<ShareKernel<EntropyTerms>>>(path, labels, classes, loss);
-    return std::make_unique<LaneBracketScanner<ShareKernel<GiniTerms>>>(path, labels, classes, loss);
+        return std::make_unique<LaneBracketScanner<ShareKernel<EntropyTerms>>>(path, labels, classes, loss,
+                                                                               path);
+    return std::make_unique<LaneBracketScanner<ShareKernel<GiniTerms>>>(path, labels, classes, loss, path);
 }
 
 }  // namespace codt

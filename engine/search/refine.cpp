@@ -172,10 +172,7 @@ void Search::restart(std::shared_ptr<const Objective> objective, const Solution&
     failed_ = true;  // until it is done
     const Solution best = spelled_out(read_out(tree, *data_, *objective_, settings_));
     const std::uint64_t expansions = root_.expansions;
-    for (const auto& worker : workers_) earlier_counters_.add(worker->depth_two.counters());
-    workers_.clear();
-    unused_expansions_.clear();
-    expansions_under_way_.clear();
+    give_back_workspaces();
     primal_.reset();
     detached_.clear();
     Subset rows = std::move(root_.subset);

@@ -57,7 +57,19 @@ RunStatus Search::run(StopCondition& stop, const RunLimits& limits) {
         run_once(stop);
     } while (refine() || seek_smaller() || missed_target());
     const Lock lock(mutex_);
+    // Whoever reads the tree needs some memory, too.
+    if (status_ == RunStatus::memory_limit) give_back_workspaces();
     return complete_ ? RunStatus::optimal : status_;
+}
+
+// Between runs.
+void Search::give_back_workspaces() {
+    for (const auto& worker : workers_) earlier_counters_.add(worker->depth_two.counters());
+    workers_.clear();
+    unused_expansions_.clear();
+    expansions_under_way_.clear();
+    memory_.add(-workspace_memory_);
+    fixed_memory_ -= std::exchange(workspace_memory_, 0);
 }
 
 // Until the root is complete or the run is over.
@@ -78,6 +90,7 @@ void Search::run_once(StopCondition& stop) {
                         : Worker::bytes(root_.subset.size(), root_.subset.features(), *objective_));
         memory_.add(bytes);
         fixed_memory_ += bytes;
+        workspace_memory_ += bytes;
         expansions_under_way_.push_back(std::make_unique<Expansion>());
         unused_expansions_.push_back(expansions_under_way_.back().get());
     }

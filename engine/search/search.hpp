@@ -247,6 +247,7 @@ class Search {
     // run.cpp
     std::optional<RunStatus> over() const;
     void run_once(StopCondition& stop);
+    void give_back_workspaces();
     void run_terminal_root(StopCondition& stop);
     void work(Worker& worker, StopCondition& outer, StopCondition& own, bool leads);
     void rest(Lock& lock, std::chrono::milliseconds longest);
@@ -390,6 +391,7 @@ class Search {
     std::atomic<std::uint32_t> waiting_sides_{0};  // right sides of expansions that nobody works on
     std::atomic<std::uint32_t> idle_{0};           // threads that sleep, or are about to
     std::int64_t fixed_memory_ = 0;                // of the data and the workers
+    std::int64_t workspace_memory_ = 0;            // of the workers
     bool economy_ = false;                         // memory is short: children in the order of dfs-prio
     bool primal_busy_ = false;
     double primal_seconds_ = 0;

@@ -184,7 +184,7 @@ bool Search::open_sides(Expansion& expansion, Worker& worker, StopCondition& sto
     Subset own[2];
     Subset& left = terminal[0] ? expansion.side_data[0] : own[0];
     Subset& right = terminal[1] ? expansion.side_data[1] : own[1];
-    node.subset.split(job.feature, job.threshold, left, right, worker.scratch);
+    node.subset.split(job.feature, job.threshold, left, right, worker.splitter);
     for (int side = 0; side < 2; ++side) {
         Branch& branch = result.sides[side];
         if (!terminal[side]) {

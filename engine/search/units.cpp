@@ -196,7 +196,8 @@ bool Search::learn_from_neighbours(const Job& job, AndNode& result) const {
     job.node->children.inherited(job.slot, lower[0], lower[1]);
     bool learnt = false;
     for (int side = 0; side < 2; ++side) {
-        if (lower[side] <= result.sides[side].lower.free) continue;
+        const Branch& branch = result.sides[side];
+        if (std::min(lower[side], branch.incumbent) <= branch.lower.free) continue;
         raise_side(result.sides[side], Bound::both(lower[side]));
         learnt = true;
     }
@@ -249,13 +250,13 @@ UnitReport Search::solve_unit(const Unit& unit, const UnitTalk& talk) {
     options.known = unit.known;
 
     Subset rows(*data_), sides[2];
-    std::vector<std::uint32_t> scratch;
+    Splitter splitter;
     for (const PathStep& step : unit.path) {
         const std::uint32_t f = step.split.feature;
         const std::uint32_t groups = f < rows.features() ? rows.groups_left(*data_, step.split) : 0;
         if (groups == 0 || groups == rows.groups(f))
             throw std::invalid_argument("the unit belongs to a search on other data");
-        rows.split(f, groups - 1, sides[0], sides[1], scratch);
+        rows.split(f, groups - 1, sides[0], sides[1], splitter);
         rows = std::exchange(sides[step.left ? 0 : 1], Subset());
     }
 

@@ -13,11 +13,13 @@ namespace codt {
 struct Worker {
     Worker(const SearchSettings& settings, const Strategy& depth_two_strategy, const Objective& objective,
            const KernelChoice& kernel, std::uint64_t seed)
-        : random(seed), depth_two(settings, depth_two_strategy, objective, kernel, random) {}
+        : random(seed),
+          depth_two(settings, depth_two_strategy, objective, kernel, random),
+          splitter(kernel.path) {}
 
     Random random;
     DepthTwoSolver depth_two;
-    std::vector<std::uint32_t> scratch;
+    Splitter splitter;
 
     // An upper bound on its size for data of this many rows and features, with the two subsets of the
     // expansion that it works on.

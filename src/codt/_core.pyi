@@ -91,6 +91,9 @@ def scan_sides(
     weights: NDArray[np.float64] | None = None,
     costs: NDArray[np.float64] | None = None,
 ) -> SideValues: ...
+def split_subset(
+    X: NDArray[np.float64], *, feature: int, threshold: int, kernel: str
+) -> list[tuple[list[int], list[list[int]], list[list[int]]]]: ...
 def scan_mixed(
     X: NDArray[np.float64],
     y: NDArray[np.float64],

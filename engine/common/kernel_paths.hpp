@@ -1,5 +1,6 @@
-// The table of instruction sets that the scans are compiled for. To add one, add a row: the dispatch, the
-// bindings and, through `codt._core.kernels()`, the tests, the fuzzer and the benchmarks read the table.
+// The table of instruction sets that the scans, and some other loops, are compiled for. To add one, add a
+// row: the dispatch, the bindings and, through `codt._core.kernels()`, the tests, the fuzzer and the
+// benchmarks read the table.
 #pragma once
 
 #include <span>
@@ -24,6 +25,7 @@
 #define CODT_X86_PATHS(ROW)                                         \
     ROW(avx2, 32, [[gnu::target("arch=x86-64-v3")]], CODT_HAS_AVX2) \
     ROW(avx512, 64, [[gnu::target(CODT_WIDE)]], CODT_HAS_AVX512)
+#define CODT_WIDE_PATH avx512  // for what is written in its own instructions
 #else
 #define CODT_X86_PATHS(ROW)
 #endif

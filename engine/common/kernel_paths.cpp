@@ -1,4 +1,4 @@
-#include "scans/kernel_paths.hpp"
+#include "common/kernel_paths.hpp"
 
 namespace codt {
 
