@@ -111,6 +111,7 @@ struct KernelDefaults {
     // R never rises along a feature (see second_feature_bounds.hpp).
     static constexpr bool bounds_second_features = false;
     // What a pass looks up for a sample: its bucket (see lane_rows.hpp), to which a kernel may add more.
+    using Code = std::uint8_t;
     static std::uint8_t code(std::uint32_t, std::size_t bucket) { return static_cast<std::uint8_t>(bucket); }
 };
 
@@ -120,7 +121,7 @@ class ScanDriver {
     template <class... Args>
     explicit ScanDriver(KernelPath path, const Args&... args)
         : kernel_(args...),
-          pass_(kernel_function<Kernel, Kernel*, const Stream<Block>*, const std::uint8_t*>(path)) {
+          pass_(kernel_function<Kernel, Kernel*, const Stream<Block>*, const Code*>(path)) {
         if constexpr (Kernel::mixes_features)
             pass_over_rows_ = kernel_function<RowsOf<Kernel>, Kernel*, const Stream<Block>*>(path);
     }
@@ -189,6 +190,7 @@ class ScanDriver {
 
  private:
     using Block = typename Kernel::Block;
+    using Code = typename Kernel::Code;
 
     // Passes over the second features that bounds from other thresholds do not rule out, as long as all cost
     // the same. Each starts afresh, so that it is known what the feature is worth by itself; but no more
@@ -354,7 +356,7 @@ class ScanDriver {
         auto left = kernel_.nothing();
         auto right = left;
         const auto order = subset_->order(cuts.feature);
-        std::uint8_t* const code = code_.data();
+        Code* const code = code_.data();
         std::uint32_t k = 0;
         for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
             add_to(left, order, k, lanes_[lane].end,
@@ -382,11 +384,8 @@ class ScanDriver {
         auto left = kernel_.nothing();
         auto right = left;
         auto with_missing = left;
-        std::uint8_t* const code = code_.data();
-        for (std::uint32_t k = present; k < order.size(); ++k) {
-            kernel_.add(with_missing, order[k]);
-            code[order[k]] = kernel_.code(order[k], missing_bucket<Kernel::lanes>);
-        }
+        Code* const code = code_.data();
+        for (std::uint32_t k = present; k < order.size(); ++k) kernel_.add(with_missing, order[k]);
         std::uint64_t missing_left = ~std::uint64_t{0}
                                      << lanes_.size();  // padded lanes have all on their left
         std::uint32_t k = 0;
@@ -407,6 +406,8 @@ class ScanDriver {
         for (const std::size_t last = lanes_.size(); k < present; ++k)
             code[order[k]] = kernel_.code(order[k], last);
         kernel_.missing_left(missing_left);
+        for (; k < order.size(); ++k)
+            code[order[k]] = kernel_.code(order[k], missing_bucket<Kernel::lanes>);
     }
 
     void add_cuts(const Cuts& cuts, std::size_t order, std::uint32_t less) {
@@ -442,12 +443,12 @@ class ScanDriver {
     }
 
     Kernel kernel_;
-    void (*pass_)(Kernel*, const Stream<Block>*, const std::uint8_t*);
+    void (*pass_)(Kernel*, const Stream<Block>*, const Code*);
     void (*pass_over_rows_)(Kernel*, const Stream<Block>*) = nullptr;
     bool has_rows_ = false;  // whether the kernel has room for rows of this subset
     bool mixed_ = false;     // whether the batch is of several features
     const Subset* subset_ = nullptr;
-    std::vector<std::uint8_t> code_;  // of every id
+    std::vector<Code> code_;  // of every id
     std::vector<Cut> lanes_;
     PerFeature<Block> blocks_;
     std::vector<Stream<Block>> streams_;

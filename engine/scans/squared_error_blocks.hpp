@@ -157,7 +157,8 @@ CODT_INLINE Register larger(const Register& a, const Register& b) {
 // A pass over a stream. `Numbers` defines the arithmetic:
 //
 //     Sum, Counts          packs of sums, and of the samples of a block
-//     add(sum, bucket, y), subtract(sum, bucket, y), count(counts, bucket)
+//     Code                 in which lanes a sample goes left
+//     add(sum, code, y), subtract(sum, code, y), count(counts, code)
 //                          a sample in the lanes in which it goes left
 //     Side                 one side with its best ratio so far, for each register i of lanes:
 //       room(i, s, k), take(i, s, k)   negative where a boundary might beat the best; takes what does
@@ -176,7 +177,7 @@ struct SquaredErrorPass {
     const Numbers numbers;
     const SignedSamples<Value>& samples;
     const Stream<Block>& stream;
-    const std::uint8_t* bucket;
+    const typename Numbers::Code* code;
     Side left, right;
 
     CODT_INLINE static Register real(const Whole& a) { return __builtin_convertvector(a, Register); }
@@ -236,13 +237,13 @@ struct SquaredErrorPass {
         counts.clear();
         samples.for_each_grouped(stream.cell, now.begin, block.middle,
                                  [&](std::uint32_t id, Value y) CODT_INLINE_LAMBDA {
-                                     numbers.add(rise, bucket[id], y);
-                                     numbers.count(counts, bucket[id]);
+                                     numbers.add(rise, code[id], y);
+                                     numbers.count(counts, code[id]);
                                  });
         samples.for_each_grouped(stream.cell, block.middle, block.end,
                                  [&](std::uint32_t id, Value y) CODT_INLINE_LAMBDA {
-                                     numbers.subtract(fall, bucket[id], y);
-                                     numbers.count(counts, bucket[id]);
+                                     numbers.subtract(fall, code[id], y);
+                                     numbers.count(counts, code[id]);
                                  });
         now.block = &block;
         now.rise = rise;
@@ -333,8 +334,8 @@ struct SquaredErrorPass {
             stream, in.begin, *in.block,
             [&](std::uint32_t id) CODT_INLINE_LAMBDA {
                 const Value y = samples.target[id];
-                numbers.add(sum, bucket[id], y);
-                numbers.count(count, bucket[id]);
+                numbers.add(sum, code[id], y);
+                numbers.count(count, code[id]);
                 total += y;
             },
             [&](std::uint32_t p)

@@ -27,6 +27,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "scans/lane_bits.hpp"
 #include "scans/lane_rows.hpp"
 #include "scans/squared_error_blocks.hpp"
 
@@ -112,18 +113,13 @@ struct BracketSide {
 template <std::size_t Bytes>
 struct RoundedNumbers {
     using Side = BracketSide<Bytes>;
-    using Sum = Pack<std::int32_t, Bytes>;
+    using Sum = BitPack<Bytes>;
     using Counts = Sum;
+    using Code = LaneBits;
 
-    const LaneRows<std::int32_t, lanes_of_floats>& masks;
-
-    CODT_INLINE void add(Sum& sum, std::uint8_t bucket, std::int32_t y) const {
-        sum.add_masked(masks[bucket], y);
-    }
-    CODT_INLINE void subtract(Sum& sum, std::uint8_t bucket, std::int32_t y) const {
-        sum.subtract_masked(masks[bucket], y);
-    }
-    CODT_INLINE void count(Sum& counts, std::uint8_t bucket) const { counts.subtract_row(masks[bucket]); }
+    CODT_INLINE void add(Sum& sum, LaneBits lanes, std::int32_t y) const { sum.add_where(lanes, y); }
+    CODT_INLINE void subtract(Sum& sum, LaneBits lanes, std::int32_t y) const { sum.subtract_where(lanes, y); }
+    CODT_INLINE void count(Sum& counts, LaneBits lanes) const { counts.count_where(lanes); }
 };
 
 struct BracketKernel : SignedSamples<std::int32_t> {
@@ -187,7 +183,12 @@ struct BracketKernel : SignedSamples<std::int32_t> {
             side.upper[lane] = 0x1p80F;
         }
     }
-    void missing_left(std::uint64_t left) { masks_.missing_left(left); }
+    using Code = LaneBits;
+    void missing_left(std::uint64_t left) { missing_left_ = static_cast<LaneBits>(left); }
+    LaneBits code(std::uint32_t, std::size_t bucket) const {
+        if (bucket == missing_bucket<lanes>) return missing_left_;
+        return static_cast<LaneBits>(0xFFFFU << bucket);
+    }
     void bracket(std::size_t s, std::size_t lane, double price, double& lower, double& upper) const {
         const SideLanes& side = sides_[s];
         const auto value = [&](float ratio) {
@@ -207,8 +208,8 @@ struct BracketKernel : SignedSamples<std::int32_t> {
 
     template <std::size_t Bytes>
     CODT_INLINE static void run(BracketKernel* kernel, const Stream<Block>* stream,
-                                const std::uint8_t* bucket) {
-        SquaredErrorPass<RoundedNumbers<Bytes>> pass{{kernel->masks_}, *kernel, *stream, bucket, {}, {}};
+                                const LaneBits* lanes_left) {
+        SquaredErrorPass<RoundedNumbers<Bytes>> pass{{}, *kernel, *stream, lanes_left, {}, {}};
         pass.left.load(kernel->sides_[0]);
         pass.right.load(kernel->sides_[1]);
         typename decltype(pass)::Counted doubtful[ahead];
@@ -237,7 +238,7 @@ struct BracketKernel : SignedSamples<std::int32_t> {
     }
 
  private:
-    LaneRows<std::int32_t, lanes> masks_{-1};
+    LaneBits missing_left_ = 0;     // the lanes in which samples that miss a value go left
     double unit_ = 1;               // rounded targets per target
     std::vector<double> original_;  // targets before rounding
     Sums all_;

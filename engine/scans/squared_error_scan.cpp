@@ -73,6 +73,7 @@ struct Doubles {
     using Sum = typename Side::Pack;
     // Samples of a block are counted in registers of half the size.
     using Counts = Pack<std::int32_t, Bytes / 2, total_bytes / 2>;
+    using Code = std::uint8_t;
 
     const LaneRows<double, lanes_of_doubles>& ones;
     const LaneRows<std::int32_t, lanes_of_doubles>& whole_ones;
