@@ -2,7 +2,8 @@
 
 namespace codt {
 
-double interval_bound(const OpenInterval& interval, const BoundSwitches& on, WorstCost& worst) {
+double interval_bound(const OpenInterval& interval, const BoundSwitches& on, WorstCost& worst,
+                      double enough) {
     const auto* p = interval.before;
     const auto* q = interval.after;
     const WorstCost::Sums w = worst.sums(interval.feature);
@@ -10,7 +11,7 @@ double interval_bound(const OpenInterval& interval, const BoundSwitches& on, Wor
     if (on.sub_interval) bound = (p ? p->left_lower : 0.0) + (q ? q->right_lower : 0.0);
     if (on.interval_shrinking && p && q)
         bound = std::max(bound, q->left_lower + p->right_lower - (w[q->threshold] - w[p->threshold]));
-    if (!on.neighborhood || !(p || q)) return bound;
+    if (!on.neighborhood || !(p || q) || bound >= enough) return bound;
 
     // The neighbourhood bounds of p fall with t and those of q rise: the least of their maximum lies where
     // they cross.

@@ -162,8 +162,10 @@ struct OpenInterval {
     const EvaluatedSplit* after;
 };
 
-// Bound on every split of the interval, without lambda, by the techniques that are switched on.
-double interval_bound(const OpenInterval& interval, const BoundSwitches& on, WorstCost& worst);
+// Bound on every split of the interval, without lambda, by the techniques that are switched on; by the cheap
+// ones only, if these reach `enough`.
+double interval_bound(const OpenInterval& interval, const BoundSwitches& on, WorstCost& worst,
+                      double enough = std::numeric_limits<double>::infinity());
 
 // Bounds on the two subproblems of the thresholds inside the interval.
 class InheritedBounds {
