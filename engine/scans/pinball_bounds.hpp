@@ -70,6 +70,8 @@ struct alignas(pack_bytes) Boundary {
     // The bucket in which the quantile lies, or the one before, and what the buckets below it amount to.
     std::int32_t bucket[pinball_parts][pinball_lanes], low_weight[pinball_parts][pinball_lanes],
         low_sum[pinball_parts][pinball_lanes];
+    // The same with this bucket.
+    std::int32_t high_weight[pinball_parts][pinball_lanes], high_sum[pinball_parts][pinball_lanes];
 };
 
 // What the samples before a moving boundary amount to.
@@ -199,6 +201,8 @@ class MovingBoundary {
             store(i, index[p], at.bucket[p]);
             store(i, low_weight[p], at.low_weight[p]);
             store(i, low_sum[p], at.low_sum[p]);
+            store(i, high_weight[p], at.high_weight[p]);
+            store(i, high_sum[p], at.high_sum[p]);
         }
     }
 
