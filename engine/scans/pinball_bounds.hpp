@@ -30,9 +30,9 @@
 namespace codt {
 
 inline constexpr std::uint32_t pinball_lanes = lane_count<float>;
-// Twice the errors above, as two parts of a boundary inside a block may overlap by the block, and another
-// 240 u for the sums of distances (PinballKernel::look_inside).
-inline constexpr double pinball_blur = 0x1.8p-16;  // 384 u
+// More than twice the errors above, as two parts of a boundary inside a block may overlap by the block. Chords
+// inside blocks (PinballKernel::look_inside) are off by less.
+inline constexpr double pinball_blur = 0x1p-16;  // 256 u
 
 // Weights and sums of some samples by bucket, sometimes cumulated.
 struct BucketSums {

@@ -30,7 +30,7 @@ class PinballKernel : public KernelDefaults {
     static constexpr std::uint32_t lanes = pinball_lanes;
     // Shorter than in other scans, because walks are slow and ends of blocks are not; the shorter, the fewer
     // samples there are, as a block can change more then.
-    static constexpr std::uint32_t shortest_block = 8, longest_block = 24;
+    static constexpr std::uint32_t shortest_block = 8, longest_block = 64;
     static std::uint32_t longest_block_of(std::uint32_t samples) {
         return std::clamp(samples / 28, shortest_block, longest_block);
     }
