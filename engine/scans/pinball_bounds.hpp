@@ -30,8 +30,8 @@
 namespace codt {
 
 inline constexpr std::uint32_t pinball_lanes = lane_count<float>;
-// More than twice the errors above, as two parts of a boundary inside a block may overlap by the block. Chords
-// inside blocks (PinballKernel::look_inside) are off by less.
+// More than twice the errors above, as two parts of a boundary inside a block may overlap by the block. Those
+// of chords inside blocks (PinballKernel::look_inside) are less.
 inline constexpr double pinball_blur = 0x1p-16;  // 256 u
 
 // Weights and sums of some samples by bucket, sometimes cumulated.
