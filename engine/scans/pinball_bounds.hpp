@@ -30,9 +30,9 @@
 namespace codt {
 
 inline constexpr std::uint32_t pinball_lanes = lane_count<float>;
-// Twice the errors above, as two parts of a boundary inside a block may overlap by the block, and another
-// 240 u for the sums of distances (PinballKernel::look_inside).
-inline constexpr double pinball_blur = 0x1.8p-16;  // 384 u
+// More than twice the errors above, as two parts of a boundary inside a block may overlap by the block. Those
+// of chords inside blocks (PinballKernel::look_inside) are less.
+inline constexpr double pinball_blur = 0x1p-16;  // 256 u
 
 // Weights and sums of some samples by bucket, sometimes cumulated.
 struct BucketSums {
@@ -70,6 +70,8 @@ struct alignas(pack_bytes) Boundary {
     // The bucket in which the quantile lies, or the one before, and what the buckets below it amount to.
     std::int32_t bucket[pinball_parts][pinball_lanes], low_weight[pinball_parts][pinball_lanes],
         low_sum[pinball_parts][pinball_lanes];
+    // The same with this bucket.
+    std::int32_t high_weight[pinball_parts][pinball_lanes], high_sum[pinball_parts][pinball_lanes];
 };
 
 // What the samples before a moving boundary amount to.
@@ -199,6 +201,8 @@ class MovingBoundary {
             store(i, index[p], at.bucket[p]);
             store(i, low_weight[p], at.low_weight[p]);
             store(i, low_sum[p], at.low_sum[p]);
+            store(i, high_weight[p], at.high_weight[p]);
+            store(i, high_sum[p], at.high_sum[p]);
         }
     }
 

@@ -30,8 +30,7 @@ class PinballKernel : public KernelDefaults {
     static constexpr std::uint32_t lanes = pinball_lanes;
     // Shorter than in other scans, because walks are slow and ends of blocks are not; the shorter, the fewer
     // samples there are, as a block can change more then.
-    static constexpr std::uint32_t shortest_block = 8, longest_block = 24;
-    static_assert(longest_block <= 24);  // see look_inside
+    static constexpr std::uint32_t shortest_block = 8, longest_block = 64;
     static std::uint32_t longest_block_of(std::uint32_t samples) {
         return std::clamp(samples / 28, shortest_block, longest_block);
     }
@@ -224,18 +223,15 @@ CODT_INLINE bool PinballKernel::is_doubtful(std::size_t s, const Boundary* ends,
 
 // Whether some boundary inside a block might be better, in any lane: those with room below zero.
 //
-// At every boundary inside, the part before it has a quantile between `lowest` and `highest`, and so has the
-// part behind it. Predicting such a quantile, a sample of the block costs its distance from the nearer of the
-// two at least, if it is not between them, and from the farther at most. So the part before a boundary loses
-// at least
+// Of both parts the weights and sums below the bucket of the quantile where the block begins, and up to it,
+// are kept for every boundary. They are two points of G (see pinball_bounds.hpp), and the chord between them
+// is no less than G. Below the bucket G falls at least as fast as with the slope `lowest`, as the samples
+// between the quantile and the bucket lie above the quantile; above the bucket it rises no faster than with
+// the slope `highest`.
 //
-//     its loss where the block begins, and the least costs of the samples from there to the boundary;
-//     its loss where the block ends, less the most costs of the samples from the boundary to there;
-//
-// and likewise the part behind. With F the farthest mean, M the larger of `above` and `below` and u = 2^-24,
-// a cost is at most 2 M F times the weight of the sample, and off by 5 u of that. Sums of 24 costs are then
-// off by (10 + 48) u M F times the weight of all, a difference of two by 117 u, and two parts together by
-// less than 240 u.
+// With u = 2^-24 and F the farthest mean: q n is off by 3 u n, weights by u n, slopes by 4 u F, and all sums
+// and products by a rounding, so that G is off by less than 20 u n F, and the loss of both parts together by
+// less than 30 u (above + below) F times the weight of all.
 template <std::size_t Bytes>
 CODT_INLINE void PinballKernel::look_inside(std::size_t s, const Stream<Block>& stream, std::uint32_t begin,
                                             const Block& block, const Boundary* ends, float* room) const {
@@ -244,59 +240,76 @@ CODT_INLINE void PinballKernel::look_inside(std::size_t s, const Stream<Block>& 
     using Int = typename Pack<std::int32_t, Bytes>::Register;
     const std::uint32_t* const rank = rank_.data() + stream.cell;
     const std::int32_t other = s == 0 ? 0 : -1;
+    const auto quantile = static_cast<float>(targets_.quantile);
+    const auto above = static_cast<float>(targets_.error.above), both = static_cast<float>(targets_.both());
+    const auto in_floats = [](const Int& whole) CODT_INLINE_LAMBDA {
+        return __builtin_convertvector(whole, Float);
+    };
     for (std::size_t i = 0; i < Floats::registers; ++i) {
         const auto load = [&](const auto* row, auto& lanes_of_row) CODT_INLINE_LAMBDA {
             std::memcpy(&lanes_of_row, row + i * Floats::per_register, Bytes);
         };
-        Float low[2], high[2], loss[2][2], limit;
+        // What a part amounts to below the bucket and up to it.
+        struct Part {
+            Int weight, bucket, low_weight, low_sum, high_weight, high_sum;
+            Float lowest, highest;
+        };
+        Part parts[2];
+        Int sums[2];
+        Float limit;
         for (std::size_t p = 0; p < 2; ++p) {
-            load(ends[1].lowest[2 * s + p], low[p]);
-            load(ends[1].highest[2 * s + p], high[p]);
-            for (std::size_t end = 0; end < 2; ++end) load(ends[end].loss[2 * s + p], loss[p][end]);
+            Part& part = parts[p];
+            load(ends[0].weight[2 * s + p], part.weight);
+            load(ends[0].bucket[2 * s + p], part.bucket);
+            load(ends[0].low_weight[2 * s + p], part.low_weight);
+            load(ends[0].low_sum[2 * s + p], part.low_sum);
+            load(ends[0].high_weight[2 * s + p], part.high_weight);
+            load(ends[0].high_sum[2 * s + p], part.high_sum);
+            load(ends[1].lowest[2 * s + p], part.lowest);
+            load(ends[1].highest[2 * s + p], part.highest);
+            load(ends[0].sum[2 * s + p], sums[p]);
         }
         load(limit_[s], limit);
-        // What the samples so far cost each part at least and at most.
-        struct Costs {
-            Float least[2], most[2];
-        };
-        Costs so_far{};
         const auto add = [&](std::uint32_t r) CODT_INLINE_LAMBDA {
-            const auto y = static_cast<float>(targets_.mean[r]),
-                       above = static_cast<float>(targets_.error.above * targets_.whole[r].weight),
-                       below = static_cast<float>(targets_.error.below * targets_.whole[r].weight);
+            const auto& sample = targets_.whole[r];
+            const auto bucket = static_cast<std::int32_t>(sample.bucket);
             Int is_here;
             load(pinball_masks[code_[r]], is_here);
             is_here ^= other;
-            for (std::size_t p = 0; p < 2; ++p) {
-                const Float from_low = y - low[p], from_high = y - high[p];
-                const Float over = above * from_high, under = -below * from_low;
-                const Float least = over > under ? over : under;
-                const Float most_over = above * from_low, most_under = -below * from_high;
-                const Float most = most_over > most_under ? most_over : most_under;
-                so_far.least[p] += (Float)((Int)(least > 0 ? least : Float{}) & is_here);
-                so_far.most[p] += (Float)((Int)(most > 0 ? most : Float{}) & is_here);
-            }
+            const Int weight = is_here & sample.weight, sum = is_here & sample.sum;
+            parts[0].weight += weight;
+            parts[1].weight -= weight;
+            const Int low[2] = {bucket < parts[0].bucket, bucket < parts[1].bucket},
+                      high[2] = {bucket <= parts[0].bucket, bucket <= parts[1].bucket};
+            parts[0].low_weight += weight & low[0];
+            parts[0].low_sum += sum & low[0];
+            parts[0].high_weight += weight & high[0];
+            parts[0].high_sum += sum & high[0];
+            parts[1].low_weight -= weight & low[1];
+            parts[1].low_sum -= sum & low[1];
+            parts[1].high_weight -= weight & high[1];
+            parts[1].high_sum -= sum & high[1];
         };
-        Costs at[longest_block];
-        std::size_t boundaries = 0;
+        const auto most = [&](const Part& part) CODT_INLINE_LAMBDA {
+            const Float share = quantile * in_floats(part.weight);
+            const Float from_low = share - in_floats(part.low_weight),
+                        from_high = share - in_floats(part.high_weight);
+            const Int width = part.high_weight - part.low_weight;
+            const Float chord =
+                in_floats(part.high_sum - part.low_sum) / in_floats(width > 1 ? width : Int{} + 1);
+            const Float slope = from_low < 0 ? part.lowest : from_high > 0 ? part.highest : chord;
+            const Float from = from_high > 0 ? from_high : from_low;
+            return in_floats(from_high > 0 ? part.high_sum : part.low_sum) + from * slope;
+        };
+        Float least_low = std::numeric_limits<float>::infinity() - Float{};
+        const Float loss = above * in_floats(sums[0] + sums[1]) - limit;
         std::uint32_t k = begin;
         for (const std::uint32_t* group = stream.group_end + block.first_group; *group < block.end; ++group) {
             for (; k < *group; ++k) add(rank[k]);
-            at[boundaries++] = so_far;
+            const Float rest = loss - both * (most(parts[0]) + most(parts[1]));
+            least_low = rest < least_low ? rest : least_low;
         }
-        for (; k < block.end; ++k) add(rank[k]);
-        Float rooms = std::numeric_limits<float>::infinity() - Float{};
-        for (std::size_t j = 0; j < boundaries; ++j) {
-            const Float with = loss[0][0] + at[j].least[0],
-                        without = loss[0][1] - (so_far.most[0] - at[j].most[0]),
-                        with_behind = loss[1][1] + (so_far.least[1] - at[j].least[1]),
-                        without_behind = loss[1][0] - at[j].most[1];
-            const Float sum = (with > without ? with : without) +
-                              (with_behind > without_behind ? with_behind : without_behind);
-            rooms = sum < rooms ? sum : rooms;
-        }
-        rooms -= limit;
-        std::memcpy(room + i * Floats::per_register, &rooms, Bytes);
+        std::memcpy(room + i * Floats::per_register, &least_low, Bytes);
     }
 }
 
