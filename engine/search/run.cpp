@@ -150,14 +150,17 @@ void Search::run_terminal_root(StopCondition& stop) {
 void Search::work(Worker& worker, StopCondition& outer, StopCondition& own, bool leads) {
     const auto is_over = [&] { return stopping_ || (leads && outer.reached()); };
     Lock lock(mutex_);
+    bool asked = false;  // whether it should stop, without the lock
     while (!stopping_) {
         if (leads) {
-            lock.unlock();
-            const bool reached = outer.reached();
-            lock.lock();
-            if (stopping_) break;
+            if (!std::exchange(asked, false)) {
+                lock.unlock();
+                outer.reached();
+                lock.lock();
+                if (stopping_) break;
+            }
             if (root_.complete) return end_run(RunStatus::optimal);
-            if (reached)
+            if (outer.reason() != StopReason::none)
                 return end_run(outer.reason() == StopReason::time_limit ? RunStatus::time_limit
                                                                         : RunStatus::interrupted);
         }
@@ -187,7 +190,7 @@ void Search::work(Worker& worker, StopCondition& outer, StopCondition& own, bool
             // Most threads of a search that hands out units have nothing to do most of the time.
             rest(lock, StopCondition::poll_interval * (hands_out() && !leads ? 10 : 1));
             lock.unlock();
-            while (!is_over() && help(worker, own, leads)) {
+            while (!is_over() && help(worker, own, leads, lock)) {
             }
             lock.lock();
             continue;
@@ -197,9 +200,11 @@ void Search::work(Worker& worker, StopCondition& outer, StopCondition& own, bool
         if (has_seat() && root_.children.selectable()) wake();
         lock.unlock();
         // It does not look for sides of others next: their data are in the caches of other cores. That is for
-        // threads that find nothing to begin.
-        solve(expansion, worker, own, leads);
-        lock.lock();
+        // threads that find nothing to begin. Who has ended an expansion begins another one before others get
+        // the lock.
+        solve(expansion, worker, own, leads, lock);
+        asked = lock.owns_lock();
+        if (!asked) lock.lock();
     }
 }
 

@@ -299,9 +299,9 @@ class Search {
     void record(const Job& job);
 
     // sides.cpp
-    void solve(Expansion& expansion, Worker& worker, StopCondition& own, bool leads);
-    bool help(Worker& worker, StopCondition& own, bool leads);
-    void conclude(Expansion& expansion, Worker& worker, StopCondition& own, bool leads);
+    void solve(Expansion& expansion, Worker& worker, StopCondition& own, bool leads, Lock& lock);
+    bool help(Worker& worker, StopCondition& own, bool leads, Lock& lock);
+    void conclude(Expansion& expansion, Worker& worker, StopCondition& own, bool leads, Lock& lock);
     void offer_right_side(Expansion& expansion);
     void call_helpers();
     std::uint32_t room_in(const OrNode& node) const;

@@ -49,8 +49,9 @@ void attempt(Expansion::Outcome& outcome, const Worker& worker, const Part& part
 
 }  // namespace
 
-// By the thread that has begun it.
-void Search::solve(Expansion& expansion, Worker& worker, StopCondition& own, bool leads) {
+// By the thread that has begun it, which does not have the lock. It has it afterwards if it has ended the
+// expansion.
+void Search::solve(Expansion& expansion, Worker& worker, StopCondition& own, bool leads, Lock& lock) {
     StopCondition stop(&own, &expansion.abandoned);
     Expansion::Outcome& outcome = expansion.outcome[0];
     attempt(outcome, worker, [&] { return open_sides(expansion, worker, stop); });
@@ -67,17 +68,20 @@ void Search::solve(Expansion& expansion, Worker& worker, StopCondition& own, boo
             return solve_side(expansion, 1, expansion.result.sides[0].lower.allowed, worker, stop);
         });
     }
-    conclude(expansion, worker, own, leads);
+    conclude(expansion, worker, own, leads, lock);
 }
 
 // Solves the right side of an expansion that another thread has begun, if one waits.
-bool Search::help(Worker& worker, StopCondition& own, bool leads) {
+bool Search::help(Worker& worker, StopCondition& own, bool leads, Lock& lock) {
     Expansion* const expansion = take_right_side();
     if (!expansion) return false;
     StopCondition stop(&own, &expansion->abandoned);
     attempt(expansion->outcome[1], worker,
             [&] { return solve_side(*expansion, 1, expansion->job.lower[0], worker, stop); });
-    if (expansion->leave()) conclude(*expansion, worker, own, leads);
+    if (expansion->leave()) {
+        conclude(*expansion, worker, own, leads, lock);
+        lock.unlock();
+    }
     return true;
 }
 
@@ -136,15 +140,16 @@ void Search::abandon_expansions(const OrNode& top) {
     }
 }
 
-// By the last thread that works on it.
-void Search::conclude(Expansion& expansion, Worker& worker, StopCondition& own, bool leads) {
+// By the last thread that works on it, which has the lock afterwards.
+void Search::conclude(Expansion& expansion, Worker& worker, StopCondition& own, bool leads, Lock& lock) {
     StopCondition stop(&own, &expansion.abandoned);
     if (expansion.done())
         attempt(expansion.outcome[0], worker, [&] {
             return confirm_sides(expansion, worker, stop) &&
                    (!hands_out() || hand_out(expansion.job, expansion.result, own, leads));
         });
-    Lock lock(mutex_);
+    own.reached();  // asks the caller, which takes too long with the lock
+    lock.lock();
     expansion.under_way = false;
     const Job& job = expansion.job;
     const std::uint64_t took = expansion.outcome[0].scanned + expansion.outcome[1].scanned + job.cells;
