@@ -112,6 +112,22 @@ def test_without_room_for_a_single_subproblem_the_incumbent_is_returned() -> Non
     check_fit(model.fit(X, y), X, y, "memory-limit")
 
 
+def test_a_search_that_ran_out_of_memory_on_many_threads_goes_on_with_fewer() -> None:
+    X, y = memory_problem()
+    options: dict[str, Any] = {"task": "classification", "max_depth": 5, "primal_heuristics": False}
+    start = Search(X, y, **options).memory
+    # Three workspaces leave no room for another node, one does.
+    search = Search(X, y, memory_limit=start + 3 * 100_000 + 84_000, **options)
+    assert search.run(n_jobs=3) == "memory-limit"
+    assert search.memory < start + 100_000  # the workspaces are given back
+    before = search.stats
+    search.run(n_jobs=1, max_expansions=50)
+    assert search.n_expansions > before["expansions"]
+    after = search.stats
+    assert all(after[name] >= before[name] for name in ("terminal_calls", "left_right_evaluations", "scanned_samples"))
+    assert search.bounds.lower <= search.bounds.upper
+
+
 def test_a_limit_below_what_the_data_take_is_refused_with_the_number_needed() -> None:
     X, y = memory_problem()
     with pytest.raises(ValueError, match=r"memory_limit: 1000 bytes are less than the \d+ that"):

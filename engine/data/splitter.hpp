@@ -34,7 +34,7 @@ class Splitter {
                Side& right);
 
  private:
-    KernelPath path_;
+    [[maybe_unused]] KernelPath path_;  // without wide registers there is one way only
     std::uint32_t left_size_ = 0;
     std::vector<std::uint32_t> target_;  // of every id: twice the new one, and 1 if it goes right
     std::vector<std::uint32_t> lefts_;   // how many samples up to a place go left

@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <span>
 
+#include "common/kernel_paths.hpp"
 #include "common/stop.hpp"
 #include "data/subset.hpp"
 #include "rules/prices.hpp"
-#include "common/kernel_paths.hpp"
 
 namespace codt {
 
