@@ -1,8 +1,5 @@
-// The lanes in which a sample goes left, as bits of one word: two bytes for 16 lanes. The widest registers have
-// instructions that add in the lanes whose bits are set; the others read a row of masks for every byte.
-//
-// Unlike buckets (lane_rows.hpp) bits need no order among the thresholds, so a batch may hold thresholds of
-// several features at no charge.
+// The lanes in which a sample goes left, as bits of one word: two bytes for 16 lanes. The widest registers
+// have instructions that add in the lanes whose bits are set; the others read a row of masks for every byte.
 #pragma once
 
 #include <cstdint>

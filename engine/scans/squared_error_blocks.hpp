@@ -34,6 +34,7 @@
 #include "data/subset.hpp"
 #include "scans/lanes.hpp"
 #include "scans/scan_driver.hpp"
+#include "scans/sign_groups.hpp"
 
 namespace codt {
 
@@ -98,11 +99,11 @@ class SignedSamples : public KernelDefaults {
     }
 
     void summarise(const std::uint32_t* order, std::size_t cell, std::uint32_t begin, Block& block) {
-        std::uint32_t* const grouped = grouped_.data() + cell;
+        std::uint32_t* const grouped = this->grouped(cell);
         [[maybe_unused]] Value* const values = values_.data() + (in_a_row ? cell : 0);
         std::uint32_t front = begin;
         std::uint32_t back = block.end;
-        Value positive = 0, negative = 0, largest = 0, least = 0;
+        SignGroups<Value> groups;
         for (std::uint32_t p = begin; p < block.end; ++p) {
             // Both places are free, so both are written: no branch is needed.
             const std::uint32_t id = order[p];
@@ -111,17 +112,13 @@ class SignedSamples : public KernelDefaults {
             if constexpr (in_a_row) values[front] = values[back - 1] = y;
             front += is_positive(y);
             back -= 1 - is_positive(y);
-            positive += positive_part(y);
-            negative += positive_part(-y);
-            largest = std::max(largest, y);
-            least = std::min(least, y);
+            groups.positive += positive_part(y);
+            groups.negative += positive_part(-y);
+            groups.largest = std::max(groups.largest, y);
+            groups.least = std::min(groups.least, y);
         }
-        using Quotient = typename Block::Quotient;
-        block.middle = front;
-        block.positive = positive;
-        block.negative = negative;
-        block.per_rise = largest > 0 ? 1 / static_cast<Quotient>(largest) : 0;
-        block.per_fall = least < 0 ? -1 / static_cast<Quotient>(least) : 0;
+        groups.positives = front - begin;
+        describe(begin, groups, block);
     }
 
     std::vector<Value> target;  // of every id, as the kernel wants it
@@ -137,6 +134,19 @@ class SignedSamples : public KernelDefaults {
             else
                 visit(id, target[id]);
         }
+    }
+
+ protected:
+    // Where the grouped ids of a feature whose tables begin at `cell` are.
+    std::uint32_t* grouped(std::size_t cell) { return grouped_.data() + cell; }
+
+    static void describe(std::uint32_t begin, const SignGroups<Value>& groups, Block& block) {
+        using Quotient = typename Block::Quotient;
+        block.middle = begin + groups.positives;
+        block.positive = groups.positive;
+        block.negative = groups.negative;
+        block.per_rise = groups.largest > 0 ? 1 / static_cast<Quotient>(groups.largest) : 0;
+        block.per_fall = groups.least < 0 ? -1 / static_cast<Quotient>(groups.least) : 0;
     }
 
  private:

@@ -118,7 +118,9 @@ struct RoundedNumbers {
     using Code = LaneBits;
 
     CODT_INLINE void add(Sum& sum, LaneBits lanes, std::int32_t y) const { sum.add_where(lanes, y); }
-    CODT_INLINE void subtract(Sum& sum, LaneBits lanes, std::int32_t y) const { sum.subtract_where(lanes, y); }
+    CODT_INLINE void subtract(Sum& sum, LaneBits lanes, std::int32_t y) const {
+        sum.subtract_where(lanes, y);
+    }
     CODT_INLINE void count(Sum& counts, LaneBits lanes) const { counts.count_where(lanes); }
 };
 
@@ -132,7 +134,8 @@ struct BracketKernel : SignedSamples<std::int32_t> {
         std::int64_t rounded = 0, sizes = 0;
     };
 
-    using SignedSamples::SignedSamples;
+    BracketKernel(std::span<const double> y, KernelPath path)
+        : SignedSamples(y), groups_widely_(groups_signs_widely(path)) {}
 
     // Reads the targets as they are and as whole numbers; false if they cannot be rounded to these.
     bool read(const Subset& subset) {
@@ -152,6 +155,13 @@ struct BracketKernel : SignedSamples<std::int32_t> {
             add(all_, id);
         }
         return true;
+    }
+
+    void summarise(const std::uint32_t* order, std::size_t cell, std::uint32_t begin, Block& block) {
+        if (!groups_widely_) return SignedSamples::summarise(order, cell, begin, block);
+        describe(begin,
+                 group_signs_widely(order + begin, block.end - begin, target.data(), grouped(cell) + begin),
+                 block);
     }
 
     Sums nothing() const { return {}; }
@@ -239,6 +249,7 @@ struct BracketKernel : SignedSamples<std::int32_t> {
 
  private:
     LaneBits missing_left_ = 0;     // the lanes in which samples that miss a value go left
+    bool groups_widely_;
     double unit_ = 1;               // rounded targets per target
     std::vector<double> original_;  // targets before rounding
     Sums all_;
@@ -248,7 +259,7 @@ struct BracketKernel : SignedSamples<std::int32_t> {
 }  // namespace
 
 std::unique_ptr<BracketScanner> make_squared_error_brackets(std::span<const double> y, KernelPath path) {
-    return std::make_unique<LaneBracketScanner<BracketKernel>>(path, y);
+    return std::make_unique<LaneBracketScanner<BracketKernel>>(path, y, path);
 }
 
 }  // namespace codt
