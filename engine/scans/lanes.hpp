@@ -57,13 +57,6 @@ struct Pack {
             r[i] += x;
         }
     }
-    CODT_INLINE void subtract_row(const T* row) {
-        for (std::size_t i = 0; i < registers; ++i) {
-            Register x;
-            std::memcpy(&x, row + i * per_register, Bytes);
-            r[i] -= x;
-        }
-    }
     // *this += a row of bytes in memory.
     CODT_INLINE void add_widened(const std::uint8_t* row) {
         typedef std::uint8_t Narrow __attribute__((vector_size(per_register)));
