@@ -267,8 +267,8 @@ bool Children::survives(OpenInterval& interval, double& lower, double cutoff, bo
     if (!interval.before && !interval.after) return true;
     const double own_price = price(interval.feature);
     const double target = cutoff - settings_->tolerance;
-    lower = std::max(lower,
-                     own_price + interval_bound(interval, settings_->bounds, worst_, target - own_price));
+    lower =
+        std::max(lower, own_price + interval_bound(interval, settings_->bounds, worst_, target - own_price));
     if (lower >= target) {
         note_closed(interval.feature, Bound::both(lower));
         return false;

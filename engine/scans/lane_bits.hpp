@@ -26,8 +26,8 @@ using LaneBits = std::uint16_t;
 template <std::size_t Bytes>
 struct BitPack : Pack<std::int32_t, Bytes> {
     using Base = Pack<std::int32_t, Bytes>;
-    using typename Base::Register;
     using Base::r;
+    using typename Base::Register;
 
     CODT_INLINE void add_where(LaneBits lanes, std::int32_t value) {
 #ifdef CODT_X86_BUILTINS

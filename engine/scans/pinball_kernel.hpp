@@ -242,9 +242,8 @@ CODT_INLINE void PinballKernel::look_inside(std::size_t s, const Stream<Block>& 
     const std::int32_t other = s == 0 ? 0 : -1;
     const auto quantile = static_cast<float>(targets_.quantile);
     const auto above = static_cast<float>(targets_.error.above), both = static_cast<float>(targets_.both());
-    const auto in_floats = [](const Int& whole) CODT_INLINE_LAMBDA {
-        return __builtin_convertvector(whole, Float);
-    };
+    const auto in_floats = [](const Int& whole)
+                               CODT_INLINE_LAMBDA { return __builtin_convertvector(whole, Float); };
     for (std::size_t i = 0; i < Floats::registers; ++i) {
         const auto load = [&](const auto* row, auto& lanes_of_row) CODT_INLINE_LAMBDA {
             std::memcpy(&lanes_of_row, row + i * Floats::per_register, Bytes);

@@ -120,8 +120,7 @@ class ScanDriver {
  public:
     template <class... Args>
     explicit ScanDriver(KernelPath path, const Args&... args)
-        : kernel_(args...),
-          pass_(kernel_function<Kernel, Kernel*, const Stream<Block>*, const Code*>(path)) {
+        : kernel_(args...), pass_(kernel_function<Kernel, Kernel*, const Stream<Block>*, const Code*>(path)) {
         if constexpr (Kernel::mixes_features)
             pass_over_rows_ = kernel_function<RowsOf<Kernel>, Kernel*, const Stream<Block>*>(path);
     }
@@ -406,8 +405,7 @@ class ScanDriver {
         for (const std::size_t last = lanes_.size(); k < present; ++k)
             code[order[k]] = kernel_.code(order[k], last);
         kernel_.missing_left(missing_left);
-        for (; k < order.size(); ++k)
-            code[order[k]] = kernel_.code(order[k], missing_bucket<Kernel::lanes>);
+        for (; k < order.size(); ++k) code[order[k]] = kernel_.code(order[k], missing_bucket<Kernel::lanes>);
     }
 
     void add_cuts(const Cuts& cuts, std::size_t order, std::uint32_t less) {

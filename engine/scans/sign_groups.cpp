@@ -37,8 +37,7 @@ bool groups_signs_widely(KernelPath path) {
 }
 
 CODT_WIDELY SignGroups<std::int32_t> group_signs_widely(const std::uint32_t* ids, std::uint32_t size,
-                                                        const std::int32_t* targets,
-                                                        std::uint32_t* grouped) {
+                                                        const std::int32_t* targets, std::uint32_t* grouped) {
     const __m512i zero = _mm512_setzero_si512();
     __m512i positive = zero, sum = zero, largest = zero, least = zero;
     std::uint32_t front = 0, back = size;

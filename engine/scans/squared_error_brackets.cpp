@@ -248,7 +248,7 @@ struct BracketKernel : SignedSamples<std::int32_t> {
     }
 
  private:
-    LaneBits missing_left_ = 0;     // the lanes in which samples that miss a value go left
+    LaneBits missing_left_ = 0;  // the lanes in which samples that miss a value go left
     bool groups_widely_;
     double unit_ = 1;               // rounded targets per target
     std::vector<double> original_;  // targets before rounding
