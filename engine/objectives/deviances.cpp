@@ -75,8 +75,9 @@ class Deviance final : public CostTupleObjective<Cost> {
         fill_by_sample(subset, worst, [&](std::uint32_t row) {
             const double y = rates.y[row], w = rates.weights[row];
             const double others = weight * (1 + 1e-9);
-            const double own = std::max(of_two(w, y, others, range.low), of_two(w, y, others, range.high));
-            return std::min(most, own * (1 + 1e-9));
+            const double high = of_two(w, y, others, range.high);
+            if (high >= most) return most;  // spares the other one, which takes logarithms
+            return std::min(most, std::max(high, of_two(w, y, others, range.low)) * (1 + 1e-9));
         });
     }
 

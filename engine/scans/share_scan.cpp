@@ -295,8 +295,9 @@ struct SharePass {
 template <template <std::size_t> class Terms>
 struct ShareKernel : KernelDefaults {
     static constexpr std::uint32_t lanes = lanes_of_floats;
-    static constexpr std::uint32_t longest_block = 32;
-    static constexpr std::uint32_t longest_block_of(std::uint32_t) { return longest_block; }
+    static constexpr std::uint32_t longest_block_of(std::uint32_t samples) {
+        return block_size_for(samples, 32);
+    }
     static constexpr int most_few = 5;
     static constexpr std::uint32_t largest_table = 1U << 16U;  // samples
     using Block = ShareBlock;

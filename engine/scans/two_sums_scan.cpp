@@ -23,7 +23,9 @@ template <class Family>
 struct TwoClassShares : KernelDefaults {
     static constexpr std::uint32_t lanes = 16;
     static constexpr bool joins_orders = true;
-    static constexpr std::uint32_t longest_block_of(std::uint32_t) { return 16; }
+    static constexpr std::uint32_t longest_block_of(std::uint32_t samples) {
+        return block_size_for(samples, 16);
+    }
     using Block = TwoSumsBlock<float>;
     using Sums = std::uint32_t;  // samples of class 1
 
@@ -122,7 +124,9 @@ struct TwoClassShares : KernelDefaults {
 template <class Family>
 struct RealSums : KernelDefaults {
     static constexpr std::uint32_t lanes = 16;
-    static constexpr std::uint32_t longest_block_of(std::uint32_t) { return 16; }
+    static constexpr std::uint32_t longest_block_of(std::uint32_t samples) {
+        return block_size_for(samples, 16);
+    }
     using Block = TwoSumsBlock<double>;
     struct Sums {
         double k = 0, s = 0;
