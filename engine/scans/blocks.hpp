@@ -17,8 +17,8 @@ namespace codt {
 // Long enough that the work per block costs little per sample, short enough for tight bounds.
 inline constexpr std::uint32_t block_size = 64;
 
-// For bounds whose room grows with the square of a block's share of the samples: longer blocks in larger
-// subsets, where the work per block counts more than what their bounds lose.
+// For bounds by curvature: what they lose in a block depends on its share of all samples, so that blocks of
+// larger subsets can be longer, at less work for each sample.
 constexpr std::uint32_t block_size_for(std::uint32_t samples, std::uint32_t shortest) {
     return samples < 2'000 ? shortest : samples < 8'000 ? 2 * shortest : 4 * shortest;
 }
