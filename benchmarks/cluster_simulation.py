@@ -78,7 +78,7 @@ class Prediction:
     workers: int
     objective: float
     seconds: float
-    busy: float
+    worked: float  # of all workers, in CPU seconds
     scanned: int
     units: int
     speed_up: float = 1.0
@@ -87,7 +87,7 @@ class Prediction:
     @property
     def utilisation(self) -> float:
         """The share of the workers' time in which they work."""
-        return self.busy / (self.workers * self.seconds)
+        return self.worked / (self.workers * self.seconds)
 
 
 @dataclass
@@ -98,7 +98,6 @@ class VirtualCrew:
     solved: dict[str, Solved]
     overhead: float
     long: float = LONG
-    busy: float = 0.0
     units: int = 0
     _pending: list[tuple[_core.Unit, Report]] = field(default_factory=list)
 
@@ -137,7 +136,6 @@ class VirtualCrew:
                         continue
                     solved = self._really_solve({**unit, "cutoff": cutoff})
                     self.cluster.send(solved.seconds + self.overhead, (report, solved.report))
-                    self.busy += solved.seconds
                     self.units += 1
                 if self.cluster.under_way:
                     report, result = self.cluster.next_result()
@@ -189,13 +187,13 @@ def simulate(data: str, depth: int, workers: Sequence[int], costs: Costs) -> lis
             number,
             model.objective_,
             crew.cluster.now,
-            crew.busy,
+            crew.cluster.worked,
             model.search_stats_["scanned_samples"],
             crew.units,
         )
         first = predictions[0] if predictions else run
         assert run.objective == first.objective
-        run.speed_up, run.growth = first.seconds / run.seconds, run.busy / first.busy
+        run.speed_up, run.growth = first.seconds / run.seconds, run.worked / first.worked
         predictions.append(run)
         print(
             f"{data} {depth}: {number:3} workers {run.seconds:8.2f} s, {run.speed_up:6.1f} times; {run.units} units,"

@@ -4,7 +4,7 @@ The environment variable CODT_DATA_DIR names the folder that holds the data sets
 scanned samples, none of which depends on the number of cores: with more threads than cores, it shows how much work is
 made that one thread would not make. How much faster two threads are is by the wall clock, on two cores that have
 nothing else to do. The share of the mutex is the time for which threads hold it, by the CPU time of the search; where
-threads outnumber cores, it includes the time in which its owner does not run, so it is given for one thread.
+threads outnumber cores, it includes the time in which its owner does not run, so it is given for one thread and two.
 """
 
 from __future__ import annotations
@@ -81,13 +81,14 @@ def main(arguments: list[str] | None = None) -> None:
         for primal in (True, False):
             one = median([measure(dataset, options.depth, 1, primal=primal) for _ in range(options.repeat)])
             row = [dataset, "with" if primal else "without", duration(one.seconds)]
-            faster = ""
+            faster, mutex = "", [one.mutex / one.seconds]
             for threads in THREADS:
                 run = median([measure(dataset, options.depth, threads, primal=primal) for _ in range(options.repeat)])
                 row.append(run.by(one))
                 if threads == 2:
                     faster = f"{one.wall / run.wall:.2f}"
-            row += [faster, f"{100 * one.mutex / one.seconds:.1f} %"]
+                    mutex.append(run.mutex / run.seconds)
+            row += [faster, ", ".join(f"{100 * share:.1f} %" for share in mutex)]
             rows.append(row)
             print(" | ".join(row), flush=True)
     text = "\n\n".join(
@@ -96,8 +97,8 @@ def main(arguments: list[str] | None = None) -> None:
             f"Depth {options.depth}, {cpu_model()} ({available_kernels()[-1]} kernels), {now()[:10]}; made by"
             " `python -m benchmarks.threads`: CPU time, expansions and scanned samples on several threads, as multiples"
             f" of those on one thread, with and without primal heuristics (median of {options.repeat} searches), how"
-            " many times as fast two threads are, and the share of the time for which one thread holds the mutex of"
-            " the search.",
+            " many times as fast two threads are, and the share of the CPU time for which the mutex of the search is held,"
+            " by one thread and by two.",
             markdown_table(
                 [
                     "data set",

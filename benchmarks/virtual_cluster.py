@@ -49,6 +49,8 @@ class VirtualCluster(Generic[Result]):
     ('a', 3.0)
     >>> cluster.next_result(), cluster.now
     ('b', 4.0)
+    >>> cluster.worked
+    3.0
     """
 
     workers: int
@@ -57,6 +59,8 @@ class VirtualCluster(Generic[Result]):
     cores: float = inf
     now: float = 0.0
     under_way: int = 0
+    #: Seconds of the workers' time so far, for tasks that have not ended yet, too, but not for those that wait.
+    worked: float = 0.0
     _numbers: count[int] = field(default_factory=count)
     _handled: deque[_Task[Result]] = field(default_factory=deque)
     _sent: list[tuple[float, int, _Task[Result]]] = field(default_factory=list)
@@ -85,6 +89,7 @@ class VirtualCluster(Generic[Result]):
         then = min(events)
         for task in busy:
             task.left -= (then - self.now) * speed
+        self.worked += len(self._at_work) * (then - self.now) * speed
         self.now = then
 
         for task in [task for task in self._at_work if task.left <= _NOTHING]:

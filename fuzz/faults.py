@@ -215,7 +215,7 @@ FAULTS = (
     Fault(
         "rates: one end of the range forgotten",
         "engine/objectives/deviances.cpp",
-        "std::max(of_two(w, y, others, range.low), of_two(w, y, others, range.high))",
+        "std::max(high, of_two(w, y, others, range.low))",
         "of_two(w, y, others, range.low)",
     ),
     Fault(

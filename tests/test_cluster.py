@@ -373,6 +373,18 @@ def test_the_command_line_takes_an_address(cluster: Any, tmp_path: Any) -> None:
     assert "no Dask scheduler answers there" in wrong.output
 
 
+def test_the_command_line_keeps_its_time_limit_on_a_cluster(cluster: Any, tmp_path: Any) -> None:
+    runner = pytest.importorskip("typer.testing").CliRunner()
+    from codt.command_line.app import app
+
+    X, y = noise(2000, 8)
+    np.savetxt(tmp_path / "data.csv", np.column_stack([X, y]), delimiter=",", header="a,b,c,d,e,f,g,h,y", comments="")
+    command = ["fit", str(tmp_path / "data.csv"), "--target", "y", "--depth", "5", "--time-limit", "1", "--cluster"]
+    done = runner.invoke(app, [*command, cluster.scheduler_address])
+    assert done.exit_code == 0, done.output
+    assert "time-limit" in done.output
+
+
 def test_what_is_no_cluster_is_refused(monkeypatch: Any) -> None:
     X, y = noise(60, 2)
     model = OptimalTreeClassifier(max_depth=4)

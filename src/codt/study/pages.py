@@ -373,13 +373,18 @@ def markdown_table(table: pd.DataFrame, columns: Mapping[str, str]) -> str:
 
     Examples
     --------
-    >>> print(markdown_table(pd.DataFrame({"a": ["x"], "b": [0.125]}), {"a": "name", "b": "share, %"}))
+    >>> shares = pd.DataFrame({"a": ["x", "y"], "b": [0.125, math.nan]})
+    >>> print(markdown_table(shares, {"a": "name", "b": "share, %"}))
     | name | share, % |
     | --- | --- |
     | x | 12.5 |
+    | y | - |
     """
     lines = ["| " + " | ".join(columns.values()) + " |", "| " + " | ".join("---" for _ in columns) + " |"]
     for _, row in table.iterrows():
-        cells = [f"{100 * row[key]:.1f}" if name.endswith("%") else as_text(row[key]) for key, name in columns.items()]
+        cells = [
+            (f"{100 * row[key]:.1f}" if row[key] == row[key] else "-") if name.endswith("%") else as_text(row[key])
+            for key, name in columns.items()
+        ]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)

@@ -20,10 +20,18 @@ NAMES = {
     "log_loss": "log-loss",
     "n_leaves": "leaves",
     "stability": "agreement of the folds' models",
+    "same_root": "share of pairs of folds with the same feature at the root",
     "fit_seconds": "processor seconds of a fit",
 }
 #: Whether more is better.
-HIGHER_IS_BETTER = {"score": True, "log_loss": False, "n_leaves": False, "stability": True, "fit_seconds": False}
+HIGHER_IS_BETTER = {
+    "score": True,
+    "log_loss": False,
+    "n_leaves": False,
+    "stability": True,
+    "same_root": True,
+    "fit_seconds": False,
+}
 
 
 def evaluate_folds(description: Description, results: pd.DataFrame) -> Study:
