@@ -38,6 +38,34 @@ struct Evaluated {
     }
 };
 
+// Sums of costs along an order, from nothing on: the last one, the least and the largest.
+template <class Sum>
+struct Walk {
+    Sum end = 0, least = 0, most = 0;
+};
+// In four parts side by side, because each sum waits for the one before.
+template <class Sum, class Cost>
+Walk<Sum> walk_along(const Cost* cost, const std::uint32_t* order, std::uint32_t count) {
+    constexpr std::uint32_t parts = 4;
+    const std::uint32_t length = count / parts;
+    Walk<Sum> part[parts];
+    const auto step = [](Walk<Sum>& walk, Sum next) {
+        walk.end += next;
+        walk.least = walk.end < walk.least ? walk.end : walk.least;
+        walk.most = walk.end > walk.most ? walk.end : walk.most;
+    };
+    for (std::uint32_t k = 0; k < length; ++k)
+        for (std::uint32_t p = 0; p < parts; ++p) step(part[p], cost[order[p * length + k]]);
+    for (std::uint32_t k = parts * length; k < count; ++k) step(part[parts - 1], cost[order[k]]);
+    Walk<Sum> whole;
+    for (const Walk<Sum>& one : part) {
+        whole.least = std::min(whole.least, whole.end + one.least);
+        whole.most = std::max(whole.most, whole.end + one.most);
+        whole.end += one.end;
+    }
+    return whole;
+}
+
 // Whether a range has a threshold where the bounds on both sides may reach the target. Let d be the cost of
 // the samples that go left there and right in the evaluated split, or the other way round: the bounds add up
 // to sum - d, or crosswise to sum - (total - d), unless one of them is below zero and does not count. That on
@@ -52,19 +80,15 @@ bool promises(const ThresholdRange& range, const Subset& subset, const Evaluated
     auto d = static_cast<Sum>(split.left_cost);
     for (std::uint32_t k = 0; k < from; ++k) d += split.cost[order[k]];
     const auto first = static_cast<double>(d);
-    Sum least = d, most = d;
-    for (std::uint32_t k = from; k < to; ++k) {
-        d += split.cost[order[k]];
-        least = d < least ? d : least;
-        most = d > most ? d : most;
-    }
-    const auto last = static_cast<double>(d);
+    const Walk<Sum> walk = walk_along<Sum>(split.cost, order.data() + from, to - from);
+    const auto last = static_cast<double>(d + walk.end);
+    const auto least = static_cast<double>(d + walk.least), most = static_cast<double>(d + walk.most);
     const double left_left[2] = {0.5 * (split.left_cost + range.worst[range.first] - first),
                                  0.5 * (split.left_cost + range.worst[range.last] - last)};
     const double right_left[2] = {range.worst[range.first] - left_left[0],
                                   range.worst[range.last] - left_left[1]};
     const double sum = split.left + split.right, total = split.left_cost + split.right_cost;
-    return std::max({sum - static_cast<double>(least), sum - (total - static_cast<double>(most)),
+    return std::max({sum - least, sum - (total - most),
                      split.to_left(left_left[1], right_left[1]), split.to_right(left_left[0], right_left[0]),
                      2 * split.left - split.left_cost, 2 * split.right - split.right_cost}) >= target;
 }

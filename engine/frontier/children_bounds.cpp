@@ -178,13 +178,16 @@ bool Children::survives_cross_features(OpenInterval& interval, double& lower, do
     const auto bound_at = bounds_within(interval);
     const double target = cutoff - settings_->tolerance;
     const std::uint32_t first = interval.first, last = interval.last;
-    double least = infinity;
     std::uint32_t from = first, to = last + 1;  // open
     while (from < to && bound_at(from) >= target) ++from;
     while (from < to && bound_at(to - 1) >= target) --to;
     if (from > first || to <= last) note_closed(interval.feature, Bound::both(target));
     if (from == to) return false;
-    for (std::uint32_t t = from; t < to; ++t) least = std::min(least, bound_at(t));
+    // Of the remaining ones the least, unless some threshold, as a rule in the middle, shows that it is no news.
+    const std::uint32_t middle = from + (to - from) / 2;
+    double least = infinity;
+    for (std::uint32_t t = middle; t < to && least > lower; ++t) least = std::min(least, bound_at(t));
+    for (std::uint32_t t = middle; t-- > from && least > lower;) least = std::min(least, bound_at(t));
     interval.first = from;
     interval.last = to - 1;
     lower = std::max(lower, least);
