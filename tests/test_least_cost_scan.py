@@ -35,6 +35,9 @@ def instance(rng: np.random.Generator, predictions: int, n: int) -> tuple[Floats
         np.round(2.0**40 * regret),
         1.0 - np.eye(predictions)[right],
         np.where(rng.random((n, predictions)) < 0.05, 1e9, regret),
+        # Hopeless predictions, which the scan leaves out, and some that cost no more than the worst of another.
+        regret + regret.max() * rng.integers(0, 2, predictions) * rng.choice([0.5, 1.0, 2.0]),
+        regret + regret.max() * (rng.integers(0, 2, predictions) * (X[:, [2]] < 0.6)),
     ]
     return np.ascontiguousarray(X), np.ascontiguousarray(costs[rng.integers(len(costs))])
 

@@ -7,6 +7,9 @@
 // What two leaves with n samples together lose is a sum of n costs for each choice of predictions, and the
 // least of these sums: so it is no less than with the numbers rounded down, and less than n more.
 //
+// Of the predictions those that are hopeless in a subset are left out: where prediction a costs no sample of it
+// more than b costs any, no leaf with some of these samples needs b.
+//
 // A row has as many columns as fill registers; those beyond the last prediction repeat it, which changes no
 // least cost.
 #include "scans/least_cost_scan.hpp"
@@ -40,17 +43,8 @@ struct LeastCostKernel : KernelDefaults {
     using Block = BlockRange;
     using Sums = std::vector<Number>;  // of every column
 
-    explicit LeastCostKernel(const PredictionCosts& data) : data_(data) {
-        work_.predictions = data.predictions;
-        work_.width = columns_for(data.predictions);
-        work_.buckets.resize(lanes + 2, work_.width);
-        for (auto& prefix : work_.prefix) prefix.resize(lanes + 1, work_.width);
-        for (auto& total : work_.total) total.resize(lanes, work_.width);
-        for (auto& columns : work_.columns) columns.resize(work_.width, lanes);
-        work_.walked.resize(1, work_.width);
-        for (auto& columns : work_.by_column) columns.resize(work_.width, lanes);
-        all_.resize(work_.width);
-    }
+    explicit LeastCostKernel(const PredictionCosts& data)
+        : data_(data), least_(data.predictions), most_(data.predictions) {}
 
     bool read(const Subset& subset) {
         const std::uint32_t size = subset.size();
@@ -61,17 +55,17 @@ struct LeastCostKernel : KernelDefaults {
         }
         unit_ = std::ldexp(1.0, exponent);
         const double per_unit = 1 / unit_;
+        choose_predictions(subset);
+        set_width(columns_for(kept_.size()));
         work_.costs.resize(size, work_.width);
         work_.largest.resize(size);
-        std::fill(all_.begin(), all_.end(), Number{0});
         const auto rounded = [&](double cost) { return static_cast<Number>(cost * per_unit); };
         for (std::uint32_t id = 0; id < size; ++id) {
-            const std::uint32_t row = subset.samples()[id];
-            const double* const given = data_.costs.data() + std::size_t{row} * data_.predictions;
+            const double* const given = costs_of(subset.samples()[id]);
             Number* const costs = work_.costs[id];
-            for (std::uint32_t c = 0; c < data_.predictions; ++c) costs[c] = rounded(given[c]);
-            std::fill(costs + data_.predictions, costs + work_.width, costs[data_.predictions - 1]);
-            work_.largest[id] = rounded(data_.largest[row]);
+            for (std::size_t c = 0; c < kept_.size(); ++c) costs[c] = rounded(given[kept_[c]]);
+            std::fill(costs + kept_.size(), costs + work_.width, costs[kept_.size() - 1]);
+            work_.largest[id] = *std::max_element(costs, costs + kept_.size());
             add(all_, id);
         }
         return true;
@@ -137,6 +131,42 @@ struct LeastCostKernel : KernelDefaults {
     }
 
  private:
+    const double* costs_of(std::uint32_t row) const {
+        return data_.costs.data() + std::size_t{row} * data_.predictions;
+    }
+
+    // Those that are not hopeless.
+    void choose_predictions(const Subset& subset) {
+        const double* const first = costs_of(subset.samples()[0]);
+        std::copy_n(first, data_.predictions, least_.begin());
+        std::copy_n(first, data_.predictions, most_.begin());
+        for (const std::uint32_t row : subset.samples().subspan(1)) {
+            const double* const given = costs_of(row);
+            for (std::uint32_t c = 0; c < data_.predictions; ++c) {
+                least_[c] = given[c] < least_[c] ? given[c] : least_[c];
+                most_[c] = given[c] > most_[c] ? given[c] : most_[c];
+            }
+        }
+        const auto best =
+            static_cast<std::uint32_t>(std::min_element(most_.begin(), most_.end()) - most_.begin());
+        kept_.clear();
+        for (std::uint32_t c = 0; c < data_.predictions; ++c)
+            if (c == best || least_[c] < most_[best]) kept_.push_back(c);
+        work_.predictions = kept_.size();
+    }
+
+    void set_width(std::size_t width) {
+        all_.assign(width, Number{0});
+        if (width == work_.width) return;
+        work_.width = width;
+        work_.buckets.resize(lanes + 2, width);
+        for (auto& prefix : work_.prefix) prefix.resize(lanes + 1, width);
+        for (auto& total : work_.total) total.resize(lanes, width);
+        for (auto& columns : work_.columns) columns.resize(width, lanes);
+        work_.walked.resize(1, width);
+        for (auto& columns : work_.by_column) columns.resize(width, lanes);
+    }
+
     static std::size_t columns_for(std::size_t predictions) {
         if (predictions <= 4) return 4;
         return predictions <= 8 ? 8 : (predictions + 15) / 16 * 16;
@@ -162,6 +192,8 @@ struct LeastCostKernel : KernelDefaults {
     }
 
     PredictionCosts data_;
+    std::vector<double> least_, most_;  // costs of every prediction
+    std::vector<std::uint32_t> kept_;   // predictions that some leaf may need
     CostWork<Number> work_;
     Sums all_;
     double unit_ = 1;  // costs per rounded cost
