@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.report import comparison, duration
+from benchmarks.report import duration, tables
 from benchmarks.results import Results
 from benchmarks.runner import ROOT, Journal, Record, describe_machine, now, read_records, run_group
 from benchmarks.sections import DOCUMENT, write_section
@@ -102,11 +102,11 @@ def run(plan: Plan, journal: Journal, build: str) -> None:
 
 
 def report(results: Path, output: Path) -> int:
-    """Write and print the tables of what was run so far."""
+    """Write and print the tables of what was run so far; those of other packages of work stay as they are."""
     found = Results(read_records(results))
-    text = comparison(found)
-    write_section(output, "comparison", text)
-    print(text)
+    for name, text in tables(found).items():
+        write_section(output, name, text)
+        print(text, end="\n\n")
     wrong = found.check()[1]
     for mismatch in wrong:
         print(f"MISMATCH: {mismatch}", file=sys.stderr)

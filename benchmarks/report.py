@@ -46,14 +46,14 @@ def compare(ours: Result | None, peer: Result | None) -> Ratio | None:
     return Ratio(peer.seconds / ours.seconds, sign, peer.seconds)
 
 
-def comparison(results: Results) -> str:
-    """Return the whole section: machine, checks, and a table for every package of work that was run."""
-    parts = ["## Comparison", _machine(results), _checks(results)]
+def tables(results: Results) -> dict[str, str]:
+    """Return a section for every package of work that was run, by its name: heading, table, how it was made, checks."""
+    sections = {}
     for work in WORK:
         table = _TABLES[work.kind](work, results)
         if table:
-            parts += [f"### {work.title}", table]
-    return "\n\n".join(parts)
+            sections[work.name] = "\n\n".join([f"### {work.title}", table, _origin(results), _checks(work, results)])
+    return sections
 
 
 def duration(seconds: float) -> str:
@@ -80,29 +80,21 @@ def factor(value: float) -> str:
     return f"{value:.0f}x" if value >= 100 else f"{value:.1f}x"
 
 
-def _machine(results: Results) -> str:
+def _origin(results: Results) -> str:
     if not results.machines:
         return "Machine unknown."
     machine = results.machines[-1]
     versions = [f"{name} {machine[name]}" for name in ("codt", "pycontree", "python", "numpy") if machine[name]]
     days = results.dates or [machine["date"][:10]]
     commands = dict.fromkeys(f"`{record['command']}`" for record in results.machines)
-    return "\n".join(
-        (
-            f"- Machine: {machine['cpu']}, {machine['cores']} cores, {machine['system']};"
-            f" codt runs its {machine['kernel']} kernels.",
-            f"- Versions: {', '.join(versions)}.",
-            f"- Date: {' to '.join(dict.fromkeys((days[0], days[-1])))}.",
-            f"- Made by {', then '.join(commands)}.",
-            '- One thread unless the title says otherwise, default settings but for `ties="any"` (the first optimal'
-            " tree, as the peer), every run in its own process, codt and its peer in alternation on each data set. The"
-            " time is that of `fit`, the shortest of all runs; short ones are repeated.",
-        )
+    return (
+        f"{machine['cpu']}, {machine['cores']} cores, {machine['system']}, {machine['kernel']} kernels;"
+        f" {', '.join(versions)}; {' to '.join(dict.fromkeys((days[0], days[-1])))}; made by {', then '.join(commands)}."
     )
 
 
-def _checks(results: Results) -> str:
-    compared, wrong = results.check()
+def _checks(work: Work, results: Results) -> str:
+    compared, wrong = results.check({cell.key for group in work.groups(work.datasets) for cell in group})
     if wrong:
         return "\n".join(["**MISMATCH! These figures must not be trusted:**", "", *(f"- **{w}**" for w in wrong)])
     return f"All {compared} comparisons of losses, with the peer's and with known optima, agree."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from statistics import median
 
@@ -80,8 +81,13 @@ class Results:
         """The days of the runs, the first one first."""
         return sorted({run["date"][:10] for result in self._results.values() for run in result.runs})
 
-    def check(self) -> tuple[int, list[str]]:
+    def check(self, cells: Collection[tuple[str, str, int]] | None = None) -> tuple[int, list[str]]:
         """Compare every loss with the other method's and with the known optimum.
+
+        Parameters
+        ----------
+        cells : collection of (str, str, int), optional
+            The keys of the cells to look at; by default all.
 
         Returns
         -------
@@ -92,6 +98,8 @@ class Results:
         """
         compared, wrong = 0, []
         for (method, dataset, depth), result in sorted(self._results.items()):
+            if cells is not None and (method, dataset, depth) not in cells:
+                continue
             place = f"{dataset}, depth {depth}"
             optimum = OPTIMA.get((dataset, depth))
             for run in result.runs:

@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks import __main__ as command
 from benchmarks import inner_strategies, kernels, runner, threads, weights
-from benchmarks.report import comparison
+from benchmarks.report import tables
 from benchmarks.results import Results
 from benchmarks.runner import Journal, read_records, run_group, run_process
 from benchmarks.sections import write_section
@@ -114,8 +114,24 @@ def test_the_report_has_ratios_their_mean_and_their_minimum(tmp_path: Path) -> N
     assert "| **geometric mean** (2 of 3 data sets) |  |  |  |  |  | **≥ 8.0x** |" in text
     assert "| **minimum** (peer over 20 ms) |  |  |  |  |  | **4.0x** |" in text
     assert "| avila | 1,000 | 4 | time-limit | 8000 | 6000 | 25.00% | > 900 s |" in text
-    assert "abacus" in text
+    assert text.count("abacus") == 2  # in each of the two tables
     assert "MISMATCH" not in text
+
+
+def test_a_run_of_some_work_leaves_the_tables_of_other_work_alone(tmp_path: Path) -> None:
+    output = tmp_path / "benchmarks.md"
+    for seconds, depth, loss in ((0.1, 2, 257), (0.2, 3, 243), (0.3, 3, 243)):
+        results = write(tmp_path / "results.jsonl", record("codt", "rice", depth, [seconds], loss=loss))
+        assert command.main(["--report-only", "--results", str(results), "--output", str(output)]) == 0
+    text = output.read_text(encoding="utf-8")
+    assert [line.split(" | ")[4] for line in text.splitlines() if line.startswith("| rice")] == ["0.1 s", "0.3 s"]
+
+
+def test_a_mismatch_is_shouted_beside_its_table_only(tmp_path: Path) -> None:
+    wrong = record("codt", "bank", 2, [0.1], loss=101, lower_bound=101)
+    results = write(tmp_path / "results.jsonl", wrong, record("codt", "bank", 3, [0.1], loss=23, lower_bound=23))
+    found = tables(Results(read_records(results)))
+    assert ["MISMATCH" in found[name] for name in ("depth-2", "depth-3")] == [True, False]
 
 
 def test_reference_times_are_brought_to_this_machine(tmp_path: Path) -> None:
@@ -124,7 +140,7 @@ def test_reference_times_are_brought_to_this_machine(tmp_path: Path) -> None:
         record("pycontree", "bank", 3, [0.048], loss=23),  # half of the reference
         record("codt", "concrete", 3, [0.025035], loss=15.229259320252243, lower_bound=15.0),
     )
-    text = comparison(Results(read_records(results)))
+    text = tables(Results(read_records(results)))["regression-3"]
     assert "| 25 ms | 0.501 s | 0.25 s | 10.0x |" in text
     assert "scaled by 0.5" in text
 
@@ -135,7 +151,7 @@ def test_results_of_another_build_do_not_count(tmp_path: Path) -> None:
         record("codt", "bank", 2, [0.1], loss=100, lower_bound=100),
         record("codt", "bank", 2, [0.001], loss=100, lower_bound=100, build="old"),
     )
-    assert "| 0.1 s |" in comparison(Results(read_records(results)))
+    assert "| 0.1 s |" in tables(Results(read_records(results)))["depth-2"]
 
 
 @pytest.mark.parametrize(
