@@ -299,8 +299,8 @@ def test_classes_document_every_parameter(cls: Any) -> None:
         assert text.count(f"\n{option.name} : {option.type}, default={option.default!r}\n    ") == 1
 
 
-def test_the_readme_lists_parameters_of_the_estimators_with_their_defaults() -> None:
-    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| (`[^|]*`) \|", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
+def test_the_guide_lists_parameters_of_the_estimators_with_their_defaults() -> None:
+    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| (`[^|]*`) \|", (ROOT / "docs" / "parameters.md").read_text("utf-8"), re.MULTILINE)
     listed = {}
     for left, right in rows:
         options, defaults = re.findall(r"`(\w+)`", left), re.findall(r"`([^`]*)`", right)
