@@ -6,7 +6,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from time import process_time, sleep, thread_time
+from time import process_time, sleep
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,7 +23,7 @@ from codt.study import load, process, runner
 from codt.study.cells import Cell, cells
 from codt.study.description import Description, find, parse
 from codt.study.load import LoadWatch, is_disturbed
-from codt.study.methods.processor_clock import ProcessorClock
+from codt.study.methods import processor_clock
 from codt.study.metrics import bound_integral, evaluate
 from codt.study.process import run_cell
 from codt.study.runner import open_store, pending, run_local
@@ -35,29 +35,29 @@ def description(**changes: Any) -> Description:
     return replace(parse(text, "mine"), **changes)
 
 
-def spend(seconds: float) -> None:
-    """Use the processor."""
-    end = thread_time() + seconds
-    while thread_time() < end:
-        pass
-
-
 def progress(seconds: float) -> Any:
     return SimpleNamespace(seconds=seconds)
 
 
-def test_a_search_is_stopped_by_what_it_used_and_not_by_what_it_waited() -> None:
-    clock = ProcessorClock(0.1)
+def test_a_search_is_stopped_by_what_it_used_and_not_by_what_it_waited(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = {"wall": 100.0, "processor": 7.0}
+    monkeypatch.setattr(processor_clock, "perf_counter", lambda: now["wall"])
+    monkeypatch.setattr(processor_clock, "thread_time", lambda: now["processor"])
+
+    def work(wall: float, processor: float) -> None:
+        now["wall"] += wall
+        now["processor"] += processor
+
+    clock = processor_clock.ProcessorClock(0.1)
+    work(5.0, 1.0)
     clock.start()
-    sleep(0.3)
-    assert not clock(progress(0.3))
-    spend(0.15)
-    assert clock(progress(0.45))
-    spent = clock.spent_at(np.array([0.0, 0.1, 0.3, 0.4]))
-    assert spent[0] == 0.0
-    assert spent[1] < 0.05
-    assert spent[1] <= spent[2] <= spent[3]
-    assert spent[3] > 0.03
+    work(0.25, 0.0625)  # before the search
+    assert not clock(progress(0.0))
+    work(0.5, 0.0)  # it waits
+    assert not clock(progress(0.5))
+    work(0.25, 0.125)
+    assert clock(progress(0.75))
+    assert clock.spent_at(np.array([0.0, 0.25, 0.5, 0.625, 0.75])) == [0.0, 0.0, 0.0, 0.0625, 0.125]
 
 
 def hard(path: Path) -> Path:
