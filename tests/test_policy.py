@@ -22,6 +22,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import column_or_1d
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.multiclass import check_classification_targets
@@ -299,6 +301,47 @@ def test_scores_are_the_formula() -> None:
             assert found[test, a] == pytest.approx(expected)
 
 
+def test_outcomes_of_yes_and_no_are_expected_by_the_probabilities_of_classifiers() -> None:
+    X, action, outcome, _ = trial(90, 3)
+    success = (outcome > np.median(outcome)).astype(float)
+    shares = np.tile([0.2, 0.3, 0.5], (90, 1))
+    folds = KFold(3)
+    found = doubly_robust_scores(X, action, success, outcome_model=LogisticRegression(), propensity=shares, cv=folds)
+    for train, test in folds.split(X):
+        for a in range(3):
+            rows = train[action[train] == a]
+            expected = LogisticRegression().fit(X[rows], success[rows]).predict_proba(X[test])[:, 1]
+            taken = action[test] == a
+            expected[taken] += (success[test][taken] - expected[taken]) / shares[test][taken, a]
+            assert found[test, a] == pytest.approx(expected)
+    never = np.where(action == 1, 0.0, success)  # a model that has seen one outcome only
+    tree = DecisionTreeClassifier(max_depth=1)
+    assert not doubly_robust_scores(X, action, never, outcome_model=tree, propensity=shares, cv=folds)[:, 1].any()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"outcome_model": LogisticRegression()}, "is a classifier, but outcome holds 2; expected outcomes of 0 and 1"),
+        ({"outcome_model": SVC()}, r"outcome_model=SVC\(\) predicts no probabilities"),
+        ({"propensity_model": SVC()}, r"propensity_model=SVC\(\) predicts no probabilities; expected .* predict_proba"),
+        ({"action": np.linspace(0, 1, 8)}, "cv=2: the action 0.0 was taken for 1 samples only; .* continuous"),
+        ({"action": list("aaaaaaab")}, "cv=2: the action 'b' was taken for 1 samples only; expected at least 2"),
+        ({"action": [7] * 8}, "action holds only 7; expected at least two"),
+        ({"cv": 1}, "cv=1: expected at least 2 folds"),
+        ({"cv": KFold(2), "action": [0, 0, 0, 0, 1, 1, 1, 1]}, "no sample of a fold has the action 0; expected fewer"),
+        ({"outcome": list("abcdefgh")}, "outcome: expected finite numbers"),
+        ({"outcome": [np.nan] * 8}, "outcome: expected finite numbers"),
+        ({"propensity": np.full(8, 0.5)}, r"propensity has shape \(8,\); expected \(8, 2\)"),
+        ({"propensity": [["a", "b"]] * 8}, "propensity: expected finite numbers"),
+    ],
+)
+def test_scores_name_what_they_cannot_use(changes: dict[str, Any], message: str) -> None:
+    given: dict[str, Any] = {"action": [0, 1] * 4, "outcome": [2.0] * 8, "cv": 2} | changes
+    with pytest.raises(ValueError, match=message):
+        doubly_robust_scores(np.arange(8.0).reshape(-1, 1), **given)
+
+
 def test_the_guide_runs() -> None:
     guide = (Path(__file__).parent.parent / "docs" / "policies.md").read_text(encoding="utf-8")
     exec("\n".join(re.findall(r"^```python\n(.*?)^```", guide, re.MULTILINE | re.DOTALL)), {})
@@ -326,6 +369,8 @@ def test_bad_uses_are_named() -> None:
         model.fit(X, [[1, 2], [2, 1], [1, 1]])
     with pytest.raises(ValueError, match="rewards"):
         model.fit(X, [[1, np.nan], [2, 1]])
+    with pytest.raises(ValueError, match=r"the regret by rewards reaches from 1e\+300 to"):
+        model.fit(X, [[0.0, 1e300], [1e300, 0.0]])
     with pytest.raises(ValueError, match="rewards are too far apart"):
         model.fit(X, [[1.7e308, -1.7e308], [2, 1]])
     model.fit(X, [[1, 2], [2, 1]])

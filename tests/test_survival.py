@@ -23,7 +23,7 @@ import codt
 from codt import OptimalSurvivalTree, OptimalSurvivalTreeCV, OptimalTreeRegressor, verify
 from codt.explain.page import explanation_page
 from codt.survival.curves import kaplan_meier, nelson_aalen
-from codt.survival.targets import concordance
+from codt.survival.targets import concordance, events_and_times
 from tests.support.exact_trees import ExactTrees, random_search, rules_of
 from tests.support.instances import random_features, scaled
 from tests.support.pages import data_of
@@ -303,6 +303,28 @@ def test_the_guide_runs() -> None:
     exec("\n".join(re.findall(r"^```python\n(.*?)^```", guide, re.MULTILINE | re.DOTALL)), {})
 
 
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"event": [1, 0, 1], "time": [1, 1, 0]},
+        {"time": [1, 1, 0], "event": [1, 0, 1]},
+        {"Time": [1, 1, 0], "died": [1, 0, 1]},
+        {"months": [1, 1, 0], "Event": [1, 0, 1]},
+        {"months": [1, 1, 0], "dead": [True, False, True]},
+        {"dead": [True, False, True], "event_month": [1, 1, 0]},
+        {"dead": [1, 0, 1], "months": [1, 1, 0]},
+        {"event": [1, 0, 1], "event_time": [1, 1, 0]},
+        {"event_time": [1, 1, 0], "event": [1, 0, 1]},
+    ],
+)
+@pytest.mark.parametrize("structured", [False, True])
+def test_events_are_told_from_times(columns: dict[str, list[Any]], structured: bool) -> None:
+    frame = pd.DataFrame(columns)
+    event, time = events_and_times(frame.to_records(index=False) if structured else frame)
+    assert event.tolist() == [True, False, True]
+    assert time.tolist() == [1.0, 1.0, 0.0]
+
+
 def test_bad_uses_are_named() -> None:
     X = [[1.0], [2.0]]
     model = OptimalSurvivalTree(max_depth=1)
@@ -311,11 +333,13 @@ def test_bad_uses_are_named() -> None:
             model.fit(X, y)
     with pytest.raises(ValueError, match="no event"):
         model.fit(X, survival([False, False], [1.0, 2.0]))
-    with pytest.raises(ValueError, match="y holds the time -1; expected finite times of at least 0"):
+    with pytest.raises(ValueError, match="y holds the time -1 in the column 'time'; expected finite times of at least 0"):
         model.fit(X, survival([True, False], [-1.0, 2.0]))
-    with pytest.raises(ValueError, match="y holds the event 2; expected True and False"):
+    with pytest.raises(ValueError, match="y holds the event 2 in the column 'event'; expected True and False"):
         model.fit(X, pd.DataFrame({"event": [2, 0], "time": [1.0, 2.0]}))
-    with pytest.raises(ValueError, match="numbers as times in the second column"):
+    with pytest.raises(ValueError, match="y holds the event 2.5 in the column 'months'; .* else the first"):
+        model.fit(X, pd.DataFrame({"months": [2.5, 1.0], "dead": [1, 0]}))
+    with pytest.raises(ValueError, match="numbers as times in the column 'time'"):
         model.fit(X, pd.DataFrame({"event": [1, 0], "time": ["now", "then"]}))
     y = survival([True, False], [1.0, 2.0])
     with pytest.raises(ValueError, match="y has 2 entries, but X has 3 samples"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.metrics import (
@@ -148,6 +149,16 @@ def test_a_fold_without_weight_is_named() -> None:
     tree = OptimalTreeRegressor(criterion="gamma")
     with pytest.raises(ValueError, match="scoring=None gave nan"):
         OptimalTreeRegressorCV(tree, cv=KFold(3), **OPTIONS).fit(X, y, weights)
+
+
+def test_a_fold_that_cannot_be_fitted_is_named() -> None:
+    X, rng = made(7)
+    y = pd.DataFrame({"event": np.arange(90) < 2, "time": rng.gamma(2.0, 1.0, 90)})
+    with pytest.raises(ValueError, match=r"^cv=KFold\(.*\), fold 1 of 3: y holds no event; expected at least one"):
+        OptimalSurvivalTreeCV(cv=KFold(3), **OPTIONS).fit(X, y)
+    rewards = np.where(np.arange(90)[:, np.newaxis] < 30, [[1.0, 2.0]], 3.0)
+    with pytest.raises(ValueError, match="fold 1 of 3: rewards are the same for all actions"):
+        OptimalPolicyTreeCV(cv=KFold(3), **OPTIONS).fit(X, rewards)
 
 
 # --- policies

@@ -160,7 +160,8 @@ class OptimalSurvivalTree(FittedSurvival, BaseOptimalTree):
             The samples: numbers, categories, dates and times, any of which may be missing; infinity is refused. A
             sparse matrix is made dense, if there is memory for it.
         y : structured array of shape (n_samples,) or data frame with two columns
-            Whether there was an event (the first field; False: censored), and when (the second), as in scikit-survival.
+            Whether there was an event (False: censored), and when, in this order, as in scikit-survival. In the other
+            order if that is clear: from a single column of type bool, or from a column named "event" or "time".
         sample_weight : array-like of shape (n_samples,), optional
             What every sample counts: numbers of at least 0.
         initial_tree : Tree, fitted codt estimator or fitted scikit-learn tree, optional

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import indexable
 from sklearn.utils._indexing import _safe_indexing
@@ -45,9 +45,10 @@ def doubly_robust_scores(
     outcome : array-like of shape (n_samples,)
         What it brought; more is better.
     outcome_model : scikit-learn regressor, optional
-        Fitted for every action to the samples for which it was taken. A random forest by default.
+        Fitted for every action to the samples for which it was taken. A random forest by default. For outcomes 0 and 1
+        it may be a classifier that predicts probabilities.
     propensity_model : scikit-learn classifier, optional
-        Predicts the probabilities of the actions. A random forest by default.
+        Predicts the probabilities of the actions (``predict_proba``). A random forest by default.
     propensity : array-like of shape (n_samples, n_actions), optional
         The probabilities of the actions where they are known, as in a randomised experiment; instead of a model.
     cv : int or cross-validation generator, default=5
@@ -80,7 +81,7 @@ def doubly_robust_scores(
     by_default = propensity_model is None and propensity is None
     of_shares = _for_forest(samples, "propensity_model") if by_default else samples
     count = _num_samples(samples)
-    taken, outcomes = column_or_1d(action), check_array(outcome, ensure_2d=False, dtype=np.float64)
+    taken, outcomes = column_or_1d(action), _checked(outcome, "outcome")
     if outcomes.ndim != 1 or not count == len(taken) == len(outcomes):
         raise ValueError(
             f"X, action and outcome have {count}, {len(taken)} and {len(outcomes)} rows; expected one outcome"
@@ -88,19 +89,22 @@ def doubly_robust_scores(
         )
     actions, codes = np.unique(taken, return_inverse=True)
     if len(actions) < 2:
-        raise ValueError(f"action holds only {actions[0]!r}; expected at least two actions.")
+        raise ValueError(f"action holds only {actions.tolist()[0]!r}; expected at least two actions.")
     known = None if propensity is None else _known_propensity(propensity, count, len(actions))
+    _check_models(outcome_model, None if propensity is not None else propensity_model, outcomes)
+    if isinstance(cv, int):
+        _check_folds(cv, actions, codes)
     folds = StratifiedKFold(cv, shuffle=True, random_state=random_state) if isinstance(cv, int) else cv
     expected = np.full((count, len(actions)), np.nan)
     shares = np.full((count, len(actions)), np.nan) if known is None else known
     for train, test in folds.split(samples, codes):
         missing = np.setdiff1d(np.arange(len(actions)), codes[train])
         if len(missing):
-            raise ValueError(f"no sample of a fold has the action {actions[missing[0]]!r}; expected fewer folds.")
+            raise ValueError(f"no sample of a fold has the action {actions.tolist()[missing[0]]!r}; expected fewer folds.")
         for code in range(len(actions)):
             rows = train[codes[train] == code]
             model = _outcome_model(outcome_model, random_state).fit(_safe_indexing(of_outcomes, rows), outcomes[rows])
-            expected[test, code] = model.predict(_safe_indexing(of_outcomes, test))
+            expected[test, code] = _expectations(model, _safe_indexing(of_outcomes, test))
         if known is None:
             model = _propensity_model(propensity_model, random_state).fit(
                 _safe_indexing(of_shares, train), codes[train]
@@ -123,8 +127,54 @@ def _for_forest(samples: Any, parameter: str) -> Any:
         ) from error
 
 
+def _checked(given: ArrayLike, parameter: str) -> Floats:
+    """Return an array of finite numbers."""
+    try:
+        numbers: Floats = check_array(given, ensure_2d=False, dtype=np.float64)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{parameter}: expected finite numbers; {error}") from error
+    return numbers
+
+
+def _check_models(outcome_model: Any, propensity_model: Any, outcomes: Floats) -> None:
+    """Refuse classifiers that give no probabilities, or are given outcomes that are none."""
+    for name, model in (("outcome_model", outcome_model), ("propensity_model", propensity_model)):
+        if model is None or (name == "outcome_model" and not is_classifier(model)):
+            continue
+        if not hasattr(model, "predict_proba"):
+            raise ValueError(f"{name}={model!r} predicts no probabilities; expected a model with predict_proba.")
+        if name == "outcome_model" and (wrong := ~np.isin(outcomes, [0, 1])).any():
+            raise ValueError(
+                f"outcome_model={model!r} is a classifier, but outcome holds {outcomes[wrong][0]:g}; expected outcomes"
+                " of 0 and 1, or a regressor."
+            )
+
+
+def _check_folds(cv: int, actions: NDArray[Any], codes: NDArray[np.intp]) -> None:
+    """Refuse more folds than there are samples of an action."""
+    if cv < 2:
+        raise ValueError(f"cv={cv}: expected at least 2 folds, or a splitter.")
+    counts = np.bincount(codes)
+    if counts.min() < cv:
+        rarest = actions.tolist()[counts.argmin()]
+        raise ValueError(
+            f"cv={cv}: the action {rarest!r} was taken for {counts.min()} samples only; expected at least {cv}, so that"
+            " every fold has one. Actions are values that recur: put continuous ones into classes first."
+        )
+
+
+def _expectations(model: Any, samples: Any) -> Floats:
+    """Return what a fitted model expects: of a classifier, the probability of the outcome 1."""
+    if not is_classifier(model):
+        return np.asarray(model.predict(samples), dtype=np.float64)
+    classes = model.classes_.tolist()
+    if 1.0 not in classes:
+        return np.zeros(_num_samples(samples))
+    return np.asarray(model.predict_proba(samples)[:, classes.index(1.0)], dtype=np.float64)
+
+
 def _known_propensity(given: ArrayLike, n_samples: int, n_actions: int) -> Floats:
-    shares: Floats = check_array(given, dtype=np.float64)
+    shares = _checked(given, "propensity")
     if shares.shape != (n_samples, n_actions):
         raise ValueError(f"propensity has shape {shares.shape}; expected {(n_samples, n_actions)}.")
     if (shares < 0).any() or not np.allclose(shares.sum(axis=1), 1.0):

@@ -74,6 +74,8 @@ class Importance:
     @property
     def cost_names(self) -> str:
         """The names of the parameters that the costs come from."""
+        if self.criterion == "regret":
+            return " times ".join(filter(None, ("the regret by rewards", self.weight_names)))
         name = "sample_costs" if self.cost_matrix is None else "cost_matrix"
         return " times ".join(filter(None, (name, self.weight_names)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,36 +15,51 @@ from codt.input_checks.numbers import shown
 def events_and_times(y: Any) -> tuple[NDArray[np.bool_], Floats]:
     """Return whether and when there was an event, from a structured array or a data frame with two columns.
 
+    The events are the only column of type bool; else the one named "event", or the one beside "time"; else the first,
+    as scikit-survival has them.
+
     Examples
     --------
     >>> events_and_times(np.array([(True, 2.0), (False, 3.0)], dtype="?,f8"))
     (array([ True, False]), array([2., 3.]))
+    >>> events_and_times(np.array([(2.0, True), (3.0, False)], dtype=[("months", "f8"), ("dead", "?")]))
+    (array([ True, False]), array([2., 3.]))
     """
     names = getattr(getattr(y, "dtype", None), "names", None)
-    columns: Any
-    if names is not None:
-        columns = [y[name] for name in names]
-    elif hasattr(y, "columns"):
-        columns = [np.asarray(y[name]) for name in y.columns]
-    else:
-        columns = []
+    if names is None:
+        names = list(getattr(y, "columns", ()))
+    columns: list[Any] = [np.asarray(y[name]) for name in names]
     if len(columns) != 2:
         found = f"has {len(columns)} columns" if columns else f"is of type {type(y).__name__}, without named columns"
         raise ValueError(f"y {found}; expected a structured array or a data frame with two columns, event and time.")
-    given, time = np.asarray(columns[0]), numbers(columns[1], "y: expected numbers as times in the second column.")
+    first = _place_of_events(names, columns)
+    of_events, of_times = names[first], names[1 - first]
+    given = columns[first]
+    time = numbers(columns[1 - first], f"y: expected numbers as times in the column {of_times!r}.")
     if (wrong := ~np.isin(given, [0, 1])).any():
         raise ValueError(
-            f"y holds the event {shown(given[wrong].tolist()[0])}; expected True and False (or 1 and 0) in the first"
-            " column."
+            f"y holds the event {shown(given[wrong].tolist()[0])} in the column {of_events!r}; expected True and False"
+            " (or 1 and 0). Events are the only column of type bool, else the one named 'event', else the first."
         )
     event = given.astype(bool)
     if (wrong := ~(np.isfinite(time) & (time >= 0))).any():
         raise ValueError(
-            f"y holds the time {time[wrong][0]:g}; expected finite times of at least 0 in the second column."
+            f"y holds the time {time[wrong][0]:g} in the column {of_times!r}; expected finite times of at least 0."
         )
     if not event.any():
         raise ValueError("y holds no event; expected at least one.")
     return event, time
+
+
+def _place_of_events(names: Sequence[Any], columns: Sequence[Any]) -> int:
+    """Return which of two columns says whether there was an event."""
+    by_type = [column.dtype.kind == "b" for column in columns]
+    if by_type[0] != by_type[1]:
+        return by_type.index(True)
+    called = [str(name).casefold() for name in names]
+    if "event" in called:
+        return called.index("event")
+    return 1 - called.index("time") if "time" in called else 0
 
 
 def numbers(given: Any, otherwise: str) -> Floats:

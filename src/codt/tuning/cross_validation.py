@@ -158,8 +158,11 @@ class BaseOptimalTreeCV(FittedTree):
             train, test = ([_rows(part, rows) for part in (X, y, sample_weight)] for rows in folds[number])
             left = math.ceil((len(folds) - number) / n_jobs)
             words = f"fold {number + 1} of {len(folds)}"
-            solver = make_solver(*train, supervisor.part(left), words)
-            return score.of_all(solver.fit_all(settings), settings, *test), solver.n_searches
+            try:
+                solver = make_solver(*train, supervisor.part(left), words)
+                return score.of_all(solver.fit_all(settings), settings, *test), solver.n_searches
+            except ValueError as error:  # what holds for all samples need not hold for some of them
+                raise ValueError(f"cv={shown(self.cv)}, {words}: {error}") from error
 
         results = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(score_fold)(fold) for fold in range(len(folds)))
         scores = np.array([scores for scores, _ in results]).T
