@@ -41,8 +41,20 @@ FAULTS = (
     Fault(
         "a missing penalty",
         "engine/terminal/depth_two_evaluators.cpp",
-        "result.offer(settings_.prices.of(batch.feature) + (batch.left[j] + batch.right[j]), batch.feature,",
+        "result.offer(prices.of(batch.feature) + (batch.left[j] + batch.right[j]), batch.feature,",
         "result.offer(batch.left[j] + batch.right[j], batch.feature,",
+    ),
+    Fault(
+        "upper bounds taken for lower ones under limits on leaves",
+        "engine/terminal/depth_two_evaluators.cpp",
+        "        std::swap(batches[b].left, lower_[b].left);\n",
+        "",
+    ),
+    Fault(
+        "a side that may only be a leaf bounded as if it may not split, and the other way round",
+        "engine/terminal/depth_two_evaluators.cpp",
+        "is_leaf(0, shares.first + share) ? leaf_sides_.left(f, t) : left,",
+        "!is_leaf(0, shares.first + share) ? leaf_sides_.left(f, t) : left,",
     ),
     Fault(
         "the price of a second feature dropped",

@@ -39,8 +39,10 @@ DepthTwoSolver::DepthTwoSolver(const SearchSettings& settings, const Strategy& s
               : nullptr),
       plain_(settings, scan_),
       limited_(settings, objective, scan_, limited_scan_.get()) {
-    auto brackets = limited_scan_ ? nullptr : objective.make_bracket_scanner(kernel);
-    if (brackets) bracketing_.emplace(settings, std::move(brackets), counters_);
+    auto brackets = objective.make_bracket_scanner(kernel);
+    if (!brackets) return;
+    bracket_scan_.emplace(std::move(brackets), settings, counters_);
+    bracketing_.emplace(settings, *bracket_scan_);
 }
 
 DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& order, std::uint32_t leaves,
@@ -122,11 +124,13 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
 
 Evaluator& DepthTwoSolver::begin(const Subset& subset, const FeatureOrder& order, const Budget& budget,
                                  double leaf_loss, bool bounds_suffice) {
-    if (!all_trees(budget)) {
-        limited_.begin(subset, order, budget, leaf_loss);
+    const bool limited = !all_trees(budget);
+    const bool bounded = (limited || bounds_suffice) && bracket_scan_ && bracket_scan_->prepare(subset, order);
+    if (limited) {
+        limited_.begin(subset, order, budget, leaf_loss, bounded ? &*bracket_scan_ : nullptr);
         return limited_;
     }
-    if (bounds_suffice && bracketing_ && bracketing_->begin(subset, order)) return *bracketing_;
+    if (bounded) return *bracketing_;
     plain_.begin(subset, order);
     return plain_;
 }

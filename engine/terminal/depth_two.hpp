@@ -6,7 +6,8 @@
 //
 // Where the objective has a scan that gives bounds instead of values, the loop uses these: upper bounds make
 // the incumbent, lower bounds prune. In the end only a few splits have lower bounds that do not reach the
-// incumbent, most often the incumbent alone; these are evaluated exactly if necessary.
+// incumbent, most often the incumbent alone; these are evaluated exactly if necessary. Under limits on leaves
+// the bounds hold as well, since a limit only excludes trees, but the incumbents are exact from the start.
 #pragma once
 
 #include <cstdint>
@@ -80,9 +81,10 @@ class DepthTwoSolver {
     ScanCounters counters_;
     SplitScan scan_;                           // of all trees
     std::unique_ptr<SplitScan> limited_scan_;  // of those whose leaves hold enough, if there are limits
+    std::optional<BracketScan> bracket_scan_;  // if the objective has one
     PlainEvaluator plain_;
     LimitedEvaluator limited_;
-    std::optional<BracketEvaluator> bracketing_;  // if the objective has such a scan
+    std::optional<BracketEvaluator> bracketing_;
     static constexpr std::uint64_t nothing = UINT64_MAX;
     std::uint64_t prepared_ = nothing;  // the subset that solve_split was last used on
     Children children_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "common/check.hpp"
 
@@ -11,6 +12,13 @@ namespace codt {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
+
+void offer_all(std::span<const SplitBatch> batches, const Prices& prices, DepthTwoResult& result) {
+    for (const SplitBatch& batch : batches)
+        for (std::size_t j = 0; j < batch.size(); ++j)
+            result.offer(prices.of(batch.feature) + (batch.left[j] + batch.right[j]), batch.feature,
+                         batch.thresholds[j], {batch.left[j], batch.right[j]});
+}
 
 }  // namespace
 
@@ -52,15 +60,44 @@ bool SplitScan::solve(std::span<SplitBatch> batches, StopCondition& stop) {
     return true;
 }
 
+bool BracketScan::prepare(const Subset& subset, const FeatureOrder& order) {
+    subset_ = &subset;
+    excess_ = 0;
+    return scanner_->prepare(subset, order.rank);
+}
+
+bool BracketScan::solve(std::span<SplitBatch> batches, Lower* lower, StopCondition& stop) {
+    BracketScanner::Brackets brackets[2];
+    std::size_t splits = 0;
+    for (std::size_t b = 0; b < batches.size(); ++b) {
+        SplitBatch& batch = batches[b];
+        lower[b].left.resize(batch.size());
+        lower[b].right.resize(batch.size());
+        brackets[b] = {{batch.feature, batch.thresholds},
+                       {lower[b].left.data(), lower[b].right.data()},
+                       {batch.left.data(), batch.right.data()}};
+        splits += batch.size();
+    }
+    if (!scanner_->scan(std::span(brackets, batches.size()), settings_.prices, stop)) return false;
+    counters_.add_pass(*subset_, splits);
+    for (std::size_t b = 0; b < batches.size(); ++b)
+        for (std::size_t j = 0; j < batches[b].size(); ++j) {
+            const double upper[2] = {batches[b].left[j], batches[b].right[j]};
+            const double from_below[2] = {lower[b].left[j], lower[b].right[j]};
+            for (int side = 0; side < 2; ++side) {
+                CODT_CHECK(from_below[side] >= 0 && from_below[side] <= upper[side]);
+                excess_ = std::max(excess_, upper[side] - from_below[side]);
+            }
+        }
+    return true;
+}
+
 bool PlainEvaluator::expand(std::span<SplitBatch> batches, Children& children, DepthTwoResult& result,
                             StopCondition& stop) {
     for (SplitBatch& batch : batches)
         children.upper_bounds(batch.feature, batch.thresholds, 0, batch.left.data(), batch.right.data());
     if (!scan_.solve(batches, stop)) return false;
-    for (const SplitBatch& batch : batches)
-        for (std::size_t j = 0; j < batch.size(); ++j)
-            result.offer(settings_.prices.of(batch.feature) + (batch.left[j] + batch.right[j]), batch.feature,
-                         batch.thresholds[j], {batch.left[j], batch.right[j]});
+    offer_all(batches, settings_.prices, result);
     for (const SplitBatch& batch : batches) {
         splits_.clear();
         objectives_.clear();
@@ -73,48 +110,18 @@ bool PlainEvaluator::expand(std::span<SplitBatch> batches, Children& children, D
     return true;
 }
 
-bool BracketEvaluator::begin(const Subset& subset, const FeatureOrder& order) {
-    subset_ = &subset;
-    excess_ = 0;
-    return scanner_->prepare(subset, order.rank);
-}
-
 bool BracketEvaluator::expand(std::span<SplitBatch> batches, Children& children, DepthTwoResult& result,
                               StopCondition& stop) {
-    BracketScanner::Brackets brackets[2];
-    std::size_t splits = 0;
-    for (std::size_t b = 0; b < batches.size(); ++b) {
-        SplitBatch& batch = batches[b];
-        children.upper_bounds(batch.feature, batch.thresholds, excess_, batch.left.data(),
+    for (SplitBatch& batch : batches)
+        children.upper_bounds(batch.feature, batch.thresholds, scan_.excess(), batch.left.data(),
                               batch.right.data());
-        Lower& lower = lower_[b];
-        lower.left.resize(batch.size());
-        lower.right.resize(batch.size());
-        brackets[b] = {{batch.feature, batch.thresholds},
-                       {lower.left.data(), lower.right.data()},
-                       {batch.left.data(), batch.right.data()}};
-        splits += batch.size();
-    }
-    if (!scanner_->scan(std::span(brackets, batches.size()), settings_.prices, stop)) return false;
-    counters_.add_pass(*subset_, splits);
-    for (std::size_t b = 0; b < batches.size(); ++b) {
-        const SplitBatch& batch = batches[b];
-        for (std::size_t j = 0; j < batch.size(); ++j) {
-            const double upper[2] = {batch.left[j], batch.right[j]};
-            const double lower[2] = {lower_[b].left[j], lower_[b].right[j]};
-            for (int side = 0; side < 2; ++side) {
-                CODT_CHECK(lower[side] >= 0 && lower[side] <= upper[side]);
-                excess_ = std::max(excess_, upper[side] - lower[side]);
-            }
-            result.offer(settings_.prices.of(batch.feature) + (upper[0] + upper[1]), batch.feature,
-                         batch.thresholds[j], upper);
-        }
-    }
+    if (!scan_.solve(batches, lower_, stop)) return false;
+    offer_all(batches, settings_.prices, result);
     for (std::size_t b = 0; b < batches.size(); ++b) take(batches[b], lower_[b], children, result);
     return true;
 }
 
-void BracketEvaluator::take(const SplitBatch& batch, const Lower& lower, Children& children,
+void BracketEvaluator::take(const SplitBatch& batch, const BracketScan::Lower& lower, Children& children,
                             DepthTwoResult& result) {
     splits_.clear();
     objectives_.clear();
@@ -130,20 +137,18 @@ void BracketEvaluator::take(const SplitBatch& batch, const Lower& lower, Childre
 }
 
 void LimitedEvaluator::begin(const Subset& subset, const FeatureOrder& order, const Budget& budget,
-                             double leaf_loss) {
+                             double leaf_loss, BracketScan* brackets) {
     budget_ = budget;
     leaf_loss_ = leaf_loss;
+    brackets_ = brackets;
     leaf_sides_.reset(objective_, subset);
-    free_.prepare(subset, order);
+    if (!brackets || !enough_) free_.prepare(subset, order);
     if (enough_) enough_->prepare(subset, order);
 }
 
 bool LimitedEvaluator::expand(std::span<SplitBatch> batches, Children& children, DepthTwoResult& result,
                               StopCondition& stop) {
-    if (!budget_.limited())
-        for (SplitBatch& batch : batches)
-            children.upper_bounds(batch.feature, batch.thresholds, 0, batch.left.data(), batch.right.data());
-    if (!free_.solve(batches, stop)) return false;
+    if (!bound(batches, children, stop)) return false;
     const double cutoff = result.cutoff() - settings_.tolerance;
     for (std::size_t b = 0; b < batches.size(); ++b)
         if (!solve_enough(batches[b], cutoff, enough_sides_[b], stop)) return false;
@@ -158,31 +163,75 @@ bool LimitedEvaluator::expand(std::span<SplitBatch> batches, Children& children,
     return true;
 }
 
-// Solves the splits whose free bound does not reach the cutoff, for trees whose leaves hold enough.
+bool LimitedEvaluator::bound(std::span<SplitBatch> batches, Children& children, StopCondition& stop) {
+    if (!budget_.limited())
+        for (SplitBatch& batch : batches)
+            children.upper_bounds(batch.feature, batch.thresholds, brackets_ ? brackets_->excess() : 0,
+                                  batch.left.data(), batch.right.data());
+    if (!brackets_) return free_.solve(batches, stop);
+    if (!brackets_->solve(batches, lower_, stop)) return false;
+    for (std::size_t b = 0; b < batches.size(); ++b) {
+        std::swap(batches[b].left, lower_[b].left);
+        std::swap(batches[b].right, lower_[b].right);
+    }
+    return true;
+}
+
+// The least that both sides of a split lose together, over all ways to share the leaves out, if a side that may
+// split attains so much.
+double LimitedEvaluator::least_sum(std::uint32_t f, std::uint32_t t, double left, double right) {
+    if (!budget_.limited()) return left + right;
+    const Budget::Shares shares = budget_.shares();
+    double least = infinity;
+    for (std::uint32_t share = 0; share < shares.count(); ++share) {
+        const double sides[2] = {is_leaf(0, shares.first + share) ? leaf_sides_.left(f, t) : left,
+                                 is_leaf(1, shares.first + share) ? leaf_sides_.right(f, t) : right};
+        least = std::min(least, sides[0] + sides[1]);
+    }
+    return least;
+}
+
+// Solves the splits whose free bound does not reach the cutoff, for trees whose leaves hold enough. Those with
+// the least bounds come first: what they attain may spare the others.
 bool LimitedEvaluator::solve_enough(const SplitBatch& free, double cutoff, EnoughSides& enough,
                                     StopCondition& stop) {
-    if (!enough_) {
+    if (!enough_ && !brackets_) {
         enough = {free.left, free.right};
         return true;
     }
+    SplitScan& scan = enough_ ? *enough_ : free_;
+    const std::uint32_t f = useful_.feature = free.feature;
+    const double price = settings_.prices.of(f);
     enough.left.assign(free.size(), infinity);
     enough.right.assign(free.size(), infinity);
-    useful_.feature = free.feature;
-    const double price = settings_.prices.of(free.feature);
-    for (std::size_t j = 0; j < free.size();) {
+    bounds_.clear();
+    places_.clear();
+    for (std::size_t j = 0; j < free.size(); ++j) {
+        bounds_.push_back(price + least_sum(f, free.thresholds[j], free.left[j], free.right[j]));
+        if (bounds_[j] < cutoff) places_.push_back(j);
+    }
+    std::sort(places_.begin(), places_.end(),
+              [&](std::size_t a, std::size_t b) { return bounds_[a] < bounds_[b]; });
+    for (auto next = places_.begin(); next != places_.end();) {
+        const auto first = next;
+        while (next != places_.end() && next - first < scan.lanes() && bounds_[*next] < cutoff) ++next;
+        if (next == first) break;
+        std::sort(first, next);
         useful_.thresholds.clear();
-        places_.clear();
-        for (; j < free.size() && useful_.size() < enough_->lanes(); ++j) {
-            if (!(price + free.left[j] + free.right[j] < cutoff)) continue;
-            useful_.thresholds.push_back(free.thresholds[j]);
-            places_.push_back(j);
-        }
-        if (places_.empty()) continue;
+        for (auto place = first; place != next; ++place)
+            useful_.thresholds.push_back(free.thresholds[*place]);
         useful_.forget();
-        if (!enough_->solve(useful_, stop)) return false;
-        for (std::size_t i = 0; i < places_.size(); ++i) {
-            enough.left[places_[i]] = useful_.left[i];
-            enough.right[places_[i]] = useful_.right[i];
+        if (!scan.solve(useful_, stop)) return false;
+        for (std::size_t i = 0; i < useful_.size(); ++i) {
+            const std::size_t place = first[static_cast<std::ptrdiff_t>(i)];
+            enough.left[place] = useful_.left[i];
+            enough.right[place] = useful_.right[i];
+            const std::uint32_t t = useful_.thresholds[i];
+            const double attained =
+                price + least_sum(f, t, settings_.best_allowed(leaf_sides_.left(f, t), useful_.left[i]),
+                                  settings_.best_allowed(leaf_sides_.right(f, t), useful_.right[i]));
+            if (settings_.allows(leaf_loss_, attained))
+                cutoff = std::min(cutoff, attained - settings_.tolerance);
         }
     }
     return true;
@@ -192,8 +241,7 @@ bool LimitedEvaluator::solve_enough(const SplitBatch& free, double cutoff, Enoug
 // only one, or where a split does not lower its loss enough.
 void LimitedEvaluator::take(const SplitBatch& free, const EnoughSides& enough, std::uint32_t left_leaves,
                             DepthTwoResult& result) {
-    const bool leaf[2] = {budget_.of_side(0, left_leaves).leaves == 1,
-                          budget_.of_side(1, left_leaves).leaves == 1};
+    const bool leaf[2] = {is_leaf(0, left_leaves), is_leaf(1, left_leaves)};
     const double price = settings_.prices.of(free.feature);
     splits_.clear();
     objectives_.clear();

@@ -55,6 +55,35 @@ class SplitScan {
     bool all_trees_;  // there are no limits
 };
 
+// Solve-D1 for batches, with bounds instead of values; all trees are allowed.
+class BracketScan {
+ public:
+    BracketScan(std::unique_ptr<BracketScanner> scanner, const SearchSettings& settings,
+                ScanCounters& counters)
+        : settings_(settings), scanner_(std::move(scanner)), counters_(counters) {}
+
+    // What is known of the sides of a batch from below.
+    struct Lower {
+        std::vector<double> left, right;
+    };
+
+    std::uint32_t lanes() const { return scanner_->lanes(); }
+    bool joins_orders() const { return scanner_->joins_orders(); }
+    // False if this subset needs exact values.
+    bool prepare(const Subset& subset, const FeatureOrder& order);
+    // The batches get upper bounds, `lower` lower ones. False if stopped.
+    bool solve(std::span<SplitBatch> batches, Lower* lower, StopCondition& stop);
+    // The most that upper bounds have exceeded lower ones in this subset.
+    double excess() const { return excess_; }
+
+ private:
+    const SearchSettings& settings_;
+    std::unique_ptr<BracketScanner> scanner_;
+    ScanCounters& counters_;
+    const Subset* subset_ = nullptr;
+    double excess_ = 0;
+};
+
 class Evaluator {
  public:
     virtual ~Evaluator() = default;
@@ -91,35 +120,28 @@ class PlainEvaluator final : public Evaluator {
 
 class BracketEvaluator final : public Evaluator {
  public:
-    BracketEvaluator(const SearchSettings& settings, std::unique_ptr<BracketScanner> scanner,
-                     ScanCounters& counters)
-        : settings_(settings), scanner_(std::move(scanner)), counters_(counters) {}
+    BracketEvaluator(const SearchSettings& settings, BracketScan& scan) : settings_(settings), scan_(scan) {}
 
-    // False if this subset needs exact values.
-    bool begin(const Subset& subset, const FeatureOrder& order);
-    std::uint32_t lanes() const override { return scanner_->lanes(); }
-    bool joins_orders() const override { return scanner_->joins_orders(); }
+    std::uint32_t lanes() const override { return scan_.lanes(); }
+    bool joins_orders() const override { return scan_.joins_orders(); }
     // Splits that might be as good as the incumbent become candidates and are not closed.
     bool expand(std::span<SplitBatch> batches, Children& children, DepthTwoResult& result,
                 StopCondition& stop) override;
 
  private:
-    // What is known of the splits of a batch from below.
-    struct Lower {
-        std::vector<double> left, right;
-    };
-    void take(const SplitBatch& batch, const Lower& lower, Children& children, DepthTwoResult& result);
+    void take(const SplitBatch& batch, const BracketScan::Lower& lower, Children& children,
+              DepthTwoResult& result);
 
     const SearchSettings& settings_;
-    std::unique_ptr<BracketScanner> scanner_;
-    ScanCounters& counters_;
-    const Subset* subset_ = nullptr;
-    double excess_ = 0;  // the most that upper bounds exceed lower ones
-    Lower lower_[2];     // of each batch
+    BracketScan& scan_;
+    BracketScan::Lower lower_[2];  // of each batch
     std::vector<EvaluatedSplit> splits_;
     std::vector<double> objectives_;
 };
 
+// Every split is bounded by what all trees would attain, limits or not: exactly, or from below where the
+// objective has a scan for that, which takes less time. Only splits that this does not rule out are solved
+// with the limits.
 class LimitedEvaluator final : public Evaluator {
  public:
     // `free` is the scan of all trees, `enough` that of trees whose leaves hold enough, if there are such
@@ -128,9 +150,11 @@ class LimitedEvaluator final : public Evaluator {
                      SplitScan* enough)
         : settings_(settings), objective_(objective), free_(free), enough_(enough) {}
 
-    void begin(const Subset& subset, const FeatureOrder& order, const Budget& budget, double leaf_loss);
-    std::uint32_t lanes() const override { return free_.lanes(); }
-    bool joins_orders() const override { return free_.joins_orders(); }
+    // `brackets`, prepared for this subset, bounds all trees, unless it is null.
+    void begin(const Subset& subset, const FeatureOrder& order, const Budget& budget, double leaf_loss,
+               BracketScan* brackets);
+    std::uint32_t lanes() const override { return brackets_ ? brackets_->lanes() : free_.lanes(); }
+    bool joins_orders() const override { return brackets_ ? brackets_->joins_orders() : free_.joins_orders(); }
     bool expand(std::span<SplitBatch> batches, Children& children, DepthTwoResult& result,
                 StopCondition& stop) override;
 
@@ -139,20 +163,30 @@ class LimitedEvaluator final : public Evaluator {
     struct EnoughSides {
         std::vector<double> left, right;
     };
+    // Sets the sides of the batches to lower bounds on the optima of all trees.
+    bool bound(std::span<SplitBatch> batches, Children& children, StopCondition& stop);
     bool solve_enough(const SplitBatch& free, double cutoff, EnoughSides& enough, StopCondition& stop);
     void take(const SplitBatch& free, const EnoughSides& enough, std::uint32_t left_leaves,
               DepthTwoResult& result);
+    double least_sum(std::uint32_t f, std::uint32_t t, double left, double right);
+    // Whether a side may only be a leaf.
+    bool is_leaf(int side, std::uint32_t left_leaves) const {
+        return budget_.of_side(side, left_leaves).leaves == 1;
+    }
 
     const SearchSettings& settings_;
     const Objective& objective_;
     SplitScan& free_;
     SplitScan* enough_;
+    BracketScan* brackets_ = nullptr;
     Budget budget_;
     double leaf_loss_ = 0;
     LeafSides leaf_sides_;
     SplitBatch useful_;                // splits that are scanned for trees whose leaves hold enough
-    std::vector<std::size_t> places_;  // their places in the batch
+    std::vector<std::size_t> places_;  // their places in the batch, those with the least bounds first
+    std::vector<double> bounds_;       // on the objectives of all splits of a batch
     EnoughSides enough_sides_[2];      // of each batch
+    BracketScan::Lower lower_[2];
     std::vector<EvaluatedSplit> splits_;
     std::vector<double> objectives_;
 };
