@@ -143,4 +143,4 @@ def test_many_samples_in_long_blocks_and_many_buckets(kernel: str) -> None:
         found = scan_sides(X, y, kernel=kernel, bounds=True, **one)
         assert (found["lower"] <= expected * (1 + 1e-9)).all()
         assert (found["upper"] >= expected * (1 - 1e-9)).all()
-        assert found["upper"] == pytest.approx(found["lower"], rel=1e-4)
+        assert (found["upper"] - found["lower"] <= 1e-3 * np.abs(y - np.median(y)).sum()).all()
