@@ -128,3 +128,19 @@ def test_every_kernel_finds_the_same_brackets() -> None:
     for one in found:
         for name in ("lower", "upper"):
             assert (one[name] == found[0][name]).all()  # type: ignore[literal-required]
+
+
+@pytest.mark.parametrize("kernel", VECTOR_KERNELS)
+def test_many_samples_in_long_blocks_and_many_buckets(kernel: str) -> None:
+    rng = np.random.default_rng(6)
+    X, y = instance(rng, "skewed", 9000)
+    same: dict[str, Any] = {"task": "regression", "n_classes": 0, "penalty": 0.0, "feature": 2}
+    same |= {"thresholds": [5, 40, 300, 2000, 4000, 7000], "known": np.full((2, 6), np.inf)}
+    for quantile in (0.5, 0.9):
+        one: dict[str, Any] = same | {"objective": "quantile", "parameters": [quantile]}
+        expected = scan_sides(X, y, kernel="scalar", bounds=False, **one)["value"]
+        assert scan_sides(X, y, kernel=kernel, bounds=False, **one)["value"] == pytest.approx(expected, rel=1e-9)
+        found = scan_sides(X, y, kernel=kernel, bounds=True, **one)
+        assert (found["lower"] <= expected * (1 + 1e-9)).all()
+        assert (found["upper"] >= expected * (1 - 1e-9)).all()
+        assert (found["upper"] - found["lower"] <= 1e-3 * np.abs(y - np.median(y)).sum()).all()

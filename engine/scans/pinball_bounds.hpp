@@ -36,15 +36,15 @@ inline constexpr double pinball_blur = 0x1p-16;  // 256 u
 
 // Weights and sums of some samples by bucket, sometimes cumulated.
 struct BucketSums {
-    std::int32_t weight[pinball_buckets] = {}, sum[pinball_buckets] = {};
+    std::int32_t weight[most_pinball_buckets] = {}, sum[most_pinball_buckets] = {};
 
     void add(const PinballTargets::Whole& sample) {
         weight[sample.bucket] += sample.weight;
         sum[sample.bucket] += sample.sum;
     }
-    BucketSums cumulated() const {
+    BucketSums cumulated(std::uint32_t buckets) const {
         BucketSums result = *this;
-        for (std::uint32_t b = 1; b < pinball_buckets; ++b) {
+        for (std::uint32_t b = 1; b < buckets; ++b) {
             result.weight[b] += result.weight[b - 1];
             result.sum[b] += result.sum[b - 1];
         }
@@ -52,7 +52,7 @@ struct BucketSums {
     }
 };
 struct alignas(pack_bytes) LaneBuckets {
-    std::int32_t weight[pinball_buckets][pinball_lanes], sum[pinball_buckets][pinball_lanes];
+    std::int32_t weight[most_pinball_buckets][pinball_lanes], sum[most_pinball_buckets][pinball_lanes];
 };
 
 // The lanes in which a sample is on the left, by the first of them.
@@ -79,18 +79,29 @@ template <std::size_t Bytes>
 class MovingBoundary {
  public:
     MovingBoundary(const PinballTargets& targets, const LaneBuckets& left, const BucketSums& all)
-        : targets_(targets), left_(left), all_(all) {}
+        : targets_(targets), left_(left), all_(all), buckets_(targets.buckets) {
+        std::memset(before_.weight, 0, buckets_ * sizeof before_.weight[0]);
+        std::memset(before_.sum, 0, buckets_ * sizeof before_.sum[0]);
+    }
 
-    // `code` is the first lane in which the sample is on the left.
-    CODT_INLINE void add(const PinballTargets::Whole& sample, std::uint8_t code) {
-        const std::int32_t* const mask = pinball_masks[code];
-        add_to(before_.weight[sample.bucket], mask, sample.weight);
-        add_to(before_.sum[sample.bucket], mask, sample.sum);
-        all_before_.add(sample);
-        weight_.add_masked(mask, sample.weight);
-        sum_.add_masked(mask, sample.sum);
-        all_weight_ += sample.weight;
-        all_sum_ += sample.sum;
+    // Moves the boundary over some samples, given their ranks. `code` is the first lane in which a sample is
+    // on the left, by rank. The sums of all buckets are kept in registers meanwhile: in memory, each sample
+    // would wait for the one before.
+    CODT_INLINE void add(const std::uint32_t* ranks, std::uint32_t count, const std::uint8_t* code) {
+        Ints weight = weight_, sum = sum_;
+        for (const std::uint32_t* rank = ranks; rank != ranks + count; ++rank) {
+            const PinballTargets::Whole& sample = targets_.whole[*rank];
+            const std::int32_t* const mask = pinball_masks[code[*rank]];
+            add_to(before_.weight[sample.bucket], mask, sample.weight);
+            add_to(before_.sum[sample.bucket], mask, sample.sum);
+            all_before_.add(sample);
+            weight.add_masked(mask, sample.weight);
+            sum.add_masked(mask, sample.sum);
+            all_weight_ += sample.weight;
+            all_sum_ += sample.sum;
+        }
+        weight_ = weight;
+        sum_ = sum;
     }
 
     // `previous` is where the block begins that ends here.
@@ -136,7 +147,7 @@ class MovingBoundary {
     }
 
     CODT_INLINE void evaluate(std::size_t i, const Boundary& previous, Boundary& at) const {
-        constexpr std::uint32_t last = pinball_buckets - 1;
+        const std::uint32_t last = buckets_ - 1;
         Int weight[pinball_parts], sum[pinball_parts];
         split(load(i, left_.weight[last]), all_.weight[last], weight_.r[i], all_weight_, weight);
         split(load(i, left_.sum[last]), all_.sum[last], sum_.r[i], all_sum_, sum);
@@ -165,7 +176,7 @@ class MovingBoundary {
         }
         Int left_weight{}, left_sum{};
         std::int32_t all_weight = 0, all_sum = 0;
-        for (std::uint32_t b = 0; b < pinball_buckets; ++b) {
+        for (std::uint32_t b = 0; b < buckets_; ++b) {
             left_weight += load(i, before_.weight[b]);
             left_sum += load(i, before_.sum[b]);
             all_weight += all_before_.weight[b];
@@ -209,7 +220,8 @@ class MovingBoundary {
     const PinballTargets& targets_;
     const LaneBuckets& left_;  // cumulated, like `all`
     const BucketSums& all_;
-    LaneBuckets before_{};  // of the samples on the left before the boundary
+    const std::uint32_t buckets_;
+    LaneBuckets before_;  // of the samples on the left before the boundary
     BucketSums all_before_;
     Ints weight_{}, sum_{};  // all buckets together
     std::int32_t all_weight_ = 0, all_sum_ = 0;

@@ -29,10 +29,12 @@ class PinballKernel : public KernelDefaults {
  public:
     static constexpr std::uint32_t lanes = pinball_lanes;
     // Shorter than in other scans, because walks are slow and ends of blocks are not; the shorter, the fewer
-    // samples there are, as a block can change more then.
-    static constexpr std::uint32_t shortest_block = 8, longest_block = 64;
+    // samples there are, as a block can change more then. The ends of large subsets have more buckets to add
+    // up, and their blocks may be still longer.
+    static constexpr std::uint32_t shortest_block = 8, longest_block = 256;
     static std::uint32_t longest_block_of(std::uint32_t samples) {
-        return std::clamp(samples / 28, shortest_block, longest_block);
+        const std::uint32_t short_block = std::clamp(samples / 28, shortest_block, 64U);
+        return std::clamp(samples / 64, short_block, longest_block);
     }
     using Block = BlockRange;
     using Sums = BucketSums;
@@ -49,7 +51,8 @@ class PinballKernel : public KernelDefaults {
         code_.resize(subset.size());
         all_ = {};
         for (const auto& sample : targets_.whole) all_.add(sample);
-        mean_weight_ = static_cast<double>(all_.cumulated().weight[pinball_buckets - 1]) / subset.size();
+        const BucketSums all = all_.cumulated(targets_.buckets);
+        mean_weight_ = static_cast<double>(all.weight[targets_.buckets - 1]) / subset.size();
         return true;
     }
 
@@ -72,17 +75,17 @@ class PinballKernel : public KernelDefaults {
     }
     void add(Sums& sums, std::uint32_t id) const { sums.add(targets_.whole[targets_.rank[id]]); }
     void rest(const Sums& left, Sums& right) const {
-        for (std::uint32_t b = 0; b < pinball_buckets; ++b) {
+        for (std::uint32_t b = 0; b < targets_.buckets; ++b) {
             right.weight[b] = all_.weight[b] - left.weight[b];
             right.sum[b] = all_.sum[b] - left.sum[b];
         }
     }
     void start(std::size_t s, std::size_t lane, double, const Sums& sums, double known) {
-        const BucketSums cumulated = sums.cumulated();
+        const BucketSums cumulated = sums.cumulated(targets_.buckets);
         if (s == 0) set_left(lane, cumulated);
         Side& side = sides_[s][lane];
         side.blur =
-            pinball_blur * targets_.both() * targets_.farthest * cumulated.weight[pinball_buckets - 1];
+            pinball_blur * targets_.both() * targets_.farthest * cumulated.weight[targets_.buckets - 1];
         // What attains it may lose more with rounded targets.
         side.best = known * targets_.unit + targets_.rounding;
         side.known = known;
@@ -91,7 +94,7 @@ class PinballKernel : public KernelDefaults {
         set_limit(s, lane);
     }
     void pad(std::size_t lane) {
-        set_left(lane, all_.cumulated());
+        set_left(lane, all_.cumulated(targets_.buckets));
         for (auto& side : limit_) side[lane] = -std::numeric_limits<float>::infinity();
     }
 
@@ -149,7 +152,7 @@ class PinballKernel : public KernelDefaults {
 
     // Not inlined into a loop over lanes: g++ 12 makes aligned moves of columns that are not.
     [[gnu::noinline]] void set_left(std::size_t lane, const BucketSums& column) {
-        for (std::uint32_t b = 0; b < pinball_buckets; ++b) {
+        for (std::uint32_t b = 0; b < targets_.buckets; ++b) {
             left_.weight[b][lane] = column.weight[b];
             left_.sum[b][lane] = column.sum[b];
         }
@@ -314,7 +317,7 @@ CODT_INLINE void PinballKernel::look_inside(std::size_t s, const Stream<Block>& 
 
 template <std::size_t Bytes>
 CODT_INLINE void PinballKernel::scan(const Stream<Block>& stream) {
-    const BucketSums all = all_.cumulated();
+    const BucketSums all = all_.cumulated(targets_.buckets);
     MovingBoundary<Bytes> boundary(targets_, left_, all);
     const std::uint32_t* const rank = rank_.data() + stream.cell;
     std::memset(ends_[0].weight, 0, sizeof ends_[0].weight);
@@ -332,7 +335,8 @@ CODT_INLINE void PinballKernel::scan(const Stream<Block>& stream) {
         std::uint32_t best[2][lanes] = {};
         std::memcpy(least, limit_, sizeof least);
         for (std::uint32_t b = 0; b < count; ++b) {
-            for (; k < blocks[b].end; ++k) boundary.add(targets_.whole[rank[k]], code_[rank[k]]);
+            boundary.add(rank + k, blocks[b].end - k, code_.data());
+            k = blocks[b].end;
             const Boundary& end = ends_[b + 1];
             boundary.evaluate(ends_[b], ends_[b + 1]);
             for (std::size_t s = 0; s < 2; ++s) {

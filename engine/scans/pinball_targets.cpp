@@ -107,6 +107,7 @@ void PinballTargets::round(double middle, double all) {
     double weights_moved = 0;
     rounding = farthest = 0;
     lightest = std::numeric_limits<std::int32_t>::max();
+    buckets = pinball_buckets_of(size());
     std::fill(std::begin(first), std::end(first), size());
     std::fill(std::begin(uniform), std::end(uniform), true);
     // The chord of a bucket (pinball_bounds.hpp) is off by its weight times its width, which is the same for
@@ -123,8 +124,7 @@ void PinballTargets::round(double middle, double all) {
         double run = 0;
         for (; end < size() && y_[end] == y_[r]; ++end) run += weight_[end];
         const double share = 0.5 * nearness.share_of((before + 0.5 * run) / all) + 0.5 * gaps / all_gaps;
-        const auto bucket =
-            std::min(pinball_buckets - 1, static_cast<std::uint32_t>(pinball_buckets * share));
+        const auto bucket = std::min(buckets - 1, static_cast<std::uint32_t>(buckets * share));
         before += run;
         first[bucket] = std::min(first[bucket], r);
         for (; r < end; ++r) {
@@ -143,16 +143,16 @@ void PinballTargets::round(double middle, double all) {
             if (!equal_weights_) weights_moved += std::abs(weight_units - sample.weight);
         }
     }
-    for (std::uint32_t b = pinball_buckets; b-- > 0;) first[b] = std::min(first[b], first[b + 1]);
+    for (std::uint32_t b = buckets; b-- > 0;) first[b] = std::min(first[b], first[b + 1]);
     // Means ascend with targets but for the rounding of weights.
     const auto [low, high] = std::minmax_element(mean.begin(), mean.end());
     auto most = static_cast<float>(*low), least = static_cast<float>(*high);
-    for (std::uint32_t b = 0; b < pinball_buckets; ++b) {
+    for (std::uint32_t b = 0; b < buckets; ++b) {
         for (std::uint32_t r = first[b]; r < first[b + 1]; ++r)
             most = std::max(most, static_cast<float>(mean[r]));
         highest[b] = most;
     }
-    for (std::uint32_t b = pinball_buckets; b-- > 0;) {
+    for (std::uint32_t b = buckets; b-- > 0;) {
         for (std::uint32_t r = first[b]; r < first[b + 1]; ++r)
             least = std::min(least, static_cast<float>(mean[r]));
         lowest[b] = least;

@@ -16,9 +16,17 @@
 
 namespace codt {
 
-// Neighbouring targets share a bucket, equal ones always. More buckets make tighter and slower bounds: 32
-// take the same time.
-inline constexpr std::uint32_t pinball_buckets = 16;
+// Neighbouring targets share a bucket, equal ones always. More buckets make tighter and slower bounds. In
+// larger subsets blocks are a smaller part of a side, so that less of a bound is lost by them and more by
+// buckets, and there are more samples in a bucket to walk over.
+inline constexpr std::uint32_t most_pinball_buckets = 48;
+constexpr std::uint32_t pinball_buckets_of(std::uint32_t samples) {
+#ifdef CODT_ASSERTS  // all numbers in small problems, too, which all tests are made of
+    return samples < 12 ? 16 : samples < 40 ? 32 : 48;
+#else
+    return samples < 2'000 ? 16 : samples < 8'000 ? 32 : 48;
+#endif
+}
 
 class PinballTargets {
  public:
@@ -40,17 +48,19 @@ class PinballTargets {
 
     const PinballSamples error;
     const double quantile;
-    std::vector<std::uint32_t> rank;           // of every id
-    std::vector<Whole> whole;                  // by rank
-    std::vector<double> mean;                  // sum / weight, by rank
-    std::uint32_t first[pinball_buckets + 1];  // the first rank of every bucket, and the number of samples
-    float lowest[pinball_buckets];             // no mean of this bucket or a later one is below
-    float highest[pinball_buckets];            // no mean of this bucket or an earlier one is above
-    bool uniform[pinball_buckets];             // whether all samples of a bucket are the same whole numbers
-    double unit = 1;                           // units per weighted target
-    double rounding = 0;                       // no loss moves by more, in units
-    double farthest = 0;                       // no mean is further from zero
-    std::int32_t lightest = 1;                 // the least weight
+    std::vector<std::uint32_t> rank;  // of every id
+    std::vector<Whole> whole;         // by rank
+    std::vector<double> mean;         // sum / weight, by rank
+    std::uint32_t buckets = 1;
+    // The first rank of every bucket, and the number of samples.
+    std::uint32_t first[most_pinball_buckets + 1];
+    float lowest[most_pinball_buckets];   // no mean of this bucket or a later one is below
+    float highest[most_pinball_buckets];  // no mean of this bucket or an earlier one is above
+    bool uniform[most_pinball_buckets];   // whether all samples of a bucket are the same whole numbers
+    double unit = 1;                      // units per weighted target
+    double rounding = 0;                  // no loss moves by more, in units
+    double farthest = 0;                  // no mean is further from zero
+    std::int32_t lightest = 1;            // the least weight
 
  private:
     void sort(std::span<const std::uint32_t> rows);
