@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask")
 
-from codt import Heuristic, OptimalTreeClassifier, OptimalTreeRegressor, Search, Strategy
+from codt import Heuristic, OptimalTreeClassifier, OptimalTreeRegressor, Search, Strategy, from_json
 from codt.cluster import fit, on_cluster, unit_tasks
 from codt.cluster.dask_crew import DaskCrew
 from codt.cluster.unit_tasks import PACE
@@ -335,10 +335,12 @@ def test_an_exception_on_a_worker_arrives(client: Any) -> None:
         return lower_bound
 
     own = Strategy("own", priority=["heuristic"], left_right="heuristic", heuristic=Heuristic.function(heuristic))
+    model = OptimalTreeClassifier(max_depth=4, strategy=own)
     with pytest.raises(
         RuntimeError, match=r"a worker of the cluster could not solve.*ZeroDivisionError: of the worker"
     ):
-        fit(OptimalTreeClassifier(max_depth=4, strategy=own), X, y, client=client)
+        fit(model, X, y, client=client)
+    check_fit(model, X, y, "interrupted")  # what was found is kept, as after Ctrl-C
     assert fit(OptimalTreeClassifier(max_depth=4), *noise(60, 2), client=client).status_ == "optimal"
 
 
@@ -373,6 +375,49 @@ def test_the_command_line_takes_an_address(cluster: Any, tmp_path: Any) -> None:
     assert "no Dask scheduler answers there" in wrong.output
 
 
+def test_tune_searches_on_a_cluster_one_fold_after_the_other(
+    cluster: Any, client: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runner = pytest.importorskip("typer.testing").CliRunner()
+    from codt.command_line.app import app
+
+    begun: list[int] = []
+    begin = DaskCrew.begin
+    monkeypatch.setattr(DaskCrew, "begin", lambda crew, *given: (begun.append(1), begin(crew, *given))[1])
+    X, y = noise(80, 2)
+    np.savetxt(tmp_path / "data.csv", np.column_stack([X, y]), delimiter=",", header="a,b,y", comments="")
+    command = ["tune", str(tmp_path / "data.csv"), "--target", "y", "--costs", "0", "--folds", "2", "--depths"]
+    here = runner.invoke(app, [*command, "3,4", "--quiet", "--out", "-"])
+    assert not begun
+    shared = runner.invoke(app, [*command, "3,4", "--quiet", "--out", "-", "--cluster", cluster.scheduler_address])
+    assert (shared.exit_code, len(begun)) == (0, 3), shared.output  # one search on all rows, and one for every fold
+    assert [from_json(done.stdout).loss_ for done in (here, shared)] == [from_json(here.stdout).loss_] * 2
+    several = runner.invoke(app, [*command, "4", "--jobs", "2", "--cluster", cluster.scheduler_address])
+    assert several.exit_code == 2
+    assert "--jobs: with --cluster one fold comes after the other" in several.output
+
+
+@pytest.mark.parametrize("command", ["fit", "tune", "study"])
+@pytest.mark.parametrize("address", ["nonsense", "127.0.0.1:1"])
+def test_the_command_line_refuses_an_address_without_a_cluster(command: str, address: str, tmp_path: Any) -> None:
+    runner = pytest.importorskip("typer.testing").CliRunner()
+    pytest.importorskip("psutil")
+    from codt.command_line.app import app
+
+    data = tmp_path / "data.csv"
+    data.write_text("x,y\n" + "".join(f"{i},{i % 2}\n" for i in range(20)))
+    study = tmp_path / "mine.toml"
+    study.write_text(f'title = "t"\ndatasets = ["{data}"]\ndepths = [1]\nmethods = ["cart"]\nrepetitions = 1\n')
+    given = [command, str(data), "--target", "y"]
+    if command == "study":
+        given = ["study", "run", str(study), "--out", str(tmp_path / "results")]
+    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
+        done = runner.invoke(app, [*given, "--cluster", address], env={"COLUMNS": "300"})
+    assert isinstance(done.exception, SystemExit), done.exception
+    assert done.exit_code == 2
+    assert f"Invalid value for --cluster: '{address}': no Dask scheduler answers there" in done.output
+
+
 def test_the_command_line_keeps_its_time_limit_on_a_cluster(cluster: Any, tmp_path: Any) -> None:
     runner = pytest.importorskip("typer.testing").CliRunner()
     from codt.command_line.app import app
@@ -385,7 +430,7 @@ def test_the_command_line_keeps_its_time_limit_on_a_cluster(cluster: Any, tmp_pa
     assert "time-limit" in done.output
 
 
-def test_what_is_no_cluster_is_refused(monkeypatch: Any) -> None:
+def test_what_is_no_cluster_is_refused(cluster: Any, monkeypatch: Any) -> None:
     X, y = noise(60, 2)
     model = OptimalTreeClassifier(max_depth=4)
     with pytest.raises(ValueError, match="client=None: there is no Dask client"):
@@ -394,12 +439,16 @@ def test_what_is_no_cluster_is_refused(monkeypatch: Any) -> None:
         fit(model, X, y, client=7)
     with pytest.raises(ValueError, match="client='nowhere': no Dask scheduler answers there"):
         fit(model, X, y, client="nowhere")
+    closed = distributed.Client(cluster, set_as_default=False)
+    closed.close()
+    with pytest.raises(ValueError, match="client: its status is 'closed'; expected a client that is connected"):
+        fit(model, X, y, client=closed)
     with pytest.raises(TypeError, match="model=3: expected an estimator"):
         fit(3, X, y)
     empty = {"n_workers": 0, **OPTIONS}
     with (
-        distributed.LocalCluster(**empty) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
+        distributed.LocalCluster(**empty) as without,
+        distributed.Client(without, set_as_default=False) as client,
         pytest.raises(ValueError, match="the cluster has no workers"),
     ):
         fit(model, X, y, client=client)

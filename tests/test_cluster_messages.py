@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 from collections import Counter
 from collections.abc import Iterator
 from time import sleep
@@ -13,7 +14,7 @@ import pytest
 
 distributed = pytest.importorskip("distributed")
 
-from codt.cluster import dask_crew, unit_tasks
+from codt.cluster import ClusterLostError, dask_crew, unit_tasks
 from codt.cluster.dask_crew import DaskCrew
 from codt.search.units import no_news
 
@@ -24,6 +25,8 @@ DATA, COPY = "data", "data of "
 class Tasks:
     """A client of a cluster that keeps what it is to do."""
 
+    status = "running"
+
     def __init__(self, **threads: int) -> None:
         self.threads = threads
         self.data: list[Any] = []
@@ -31,7 +34,7 @@ class Tasks:
         self.done: dict[int, Any] = {}
         self.told: list[tuple[Any, tuple[Any, ...], Any]] = []
 
-    def nthreads(self) -> dict[str, int]:
+    def nthreads(self, **patience: float) -> dict[str, int]:
         return self.threads
 
     def submit(self, function: Any, *arguments: Any, workers: Any = None, **options: Any) -> Any:
@@ -42,9 +45,13 @@ class Tasks:
         assert data == COPY + workers[0]
         assert options["allow_other_workers"]
         self.sent.append((unit["id"], workers[0], unit["cutoff"]))
-        future = SimpleNamespace(status="finished", exception=lambda: None, result=lambda: "end")
+        future = SimpleNamespace(exception=lambda timeout: None, result=lambda timeout: self.result())
         future.add_done_callback = lambda call: self.done.update({unit["id"]: lambda: call(future)})
         return future
+
+    def result(self) -> str:
+        """What every unit returns."""
+        return "end"
 
     def subscribe_topic(self, topic: str, handler: Any) -> None:
         self.topic = topic
@@ -111,6 +118,123 @@ def test_a_worker_has_one_unit_ahead_and_the_others_wait_until_their_turn() -> N
     assert client.data == [(None, recipe), *((list(worker), DATA) for worker in "abc")]
 
 
+CANCELLED = (
+    concurrent.futures.CancelledError(),
+    asyncio.CancelledError(),
+    distributed.client.FutureCancelledError("k", ""),
+)
+
+
+def crew_with_a_unit(client: Tasks) -> tuple[DaskCrew, list[BaseException]]:
+    """A crew whose only unit is under way, and the errors that it reports."""
+    failures: list[BaseException] = []
+    crew, _ = begun(client, failures.append)
+    assert crew.seats() == 1
+    crew.solve(unit_of(1), lambda news: 5.0)
+    return crew, failures
+
+
+@pytest.mark.parametrize("cancelled", CANCELLED, ids=type)
+def test_a_unit_that_is_cancelled_by_the_end_while_its_result_is_fetched_is_nobodys_concern(
+    cancelled: BaseException, caplog: pytest.LogCaptureFixture
+) -> None:
+    client = Tasks(a=1)
+    crew, failures = crew_with_a_unit(client)
+
+    def result() -> str:
+        crew.end()
+        raise cancelled
+
+    client.result = result  # type: ignore[method-assign]
+    client.done[1]()
+    assert (failures, caplog.records) == ([], [])
+
+
+@pytest.mark.parametrize("cancelled", CANCELLED, ids=type)
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        ("connecting", "the connection to its scheduler was lost"),
+        ("closed", "the client, or its cluster, was closed"),
+        ("running", "the tasks of the search were cancelled"),
+    ],
+)
+def test_a_unit_that_is_cancelled_by_others_means_that_the_cluster_is_gone(
+    cancelled: BaseException, status: str, words: str
+) -> None:
+    client = Tasks(a=1)
+    crew, failures = crew_with_a_unit(client)
+
+    def result() -> str:
+        client.status = status
+        raise cancelled
+
+    client.result = result  # type: ignore[method-assign]
+    client.done[1]()
+    crew.end()
+    assert [type(failure) for failure in failures] == [ClusterLostError]
+    assert words in str(failures[0])
+
+
+def test_a_result_may_be_late() -> None:
+    client = Tasks(a=1)
+    ended: list[Any] = []
+    crew, _ = begun(client, pytest.fail)
+    assert crew.seats() == 1
+    crew.solve(unit_of(1), lambda news: ended.append(news) or 5.0)  # type: ignore[func-returns-value]
+    late = iter([True, True, False])
+
+    def result() -> str:
+        if next(late):
+            raise TimeoutError
+        return "end"
+
+    client.result = result  # type: ignore[method-assign]
+    client.done[1]()
+    crew.end()
+    assert ended[-1] == "end"
+
+
+@pytest.mark.parametrize("status", ["connecting", "closing", "closed"])
+def test_a_client_that_has_lost_its_cluster_is_noticed_before_it_is_asked_anything(status: str) -> None:
+    client = Tasks(a=1)
+    crew, failures = crew_with_a_unit(client)
+    client.status = status
+    client.nthreads = pytest.fail  # type: ignore[method-assign, assignment]
+    with pytest.raises(ClusterLostError):
+        crew.seats()
+    crew.end()
+    assert failures == []
+
+
+def test_a_scheduler_that_does_not_answer_is_not_lost() -> None:
+    client = Tasks(a=1)
+    crew, failures = crew_with_a_unit(client)
+
+    def mute(**patience: float) -> dict[str, int]:
+        raise TimeoutError
+
+    client.nthreads = mute  # type: ignore[method-assign]
+    crew._ask_again = 0.0
+    assert crew.seats() == 1
+    crew.end()
+    assert failures == []
+
+
+@pytest.mark.parametrize("name", ["unsubscribe_topic", "cancel", "run"])
+def test_the_end_raises_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = Tasks(a=1)
+    crew, failures = crew_with_a_unit(client)
+
+    def closed(*arguments: Any, **options: Any) -> None:
+        client.status = "closed"
+        raise distributed.client.ClosedClientError("Client is closed.")
+
+    monkeypatch.setattr(client, name, closed)
+    crew.end()
+    assert failures == []
+
+
 def test_workers_that_have_sent_news_hear_the_cutoffs_of_their_units() -> None:
     client = Tasks(a=1, b=1)
     crew, _ = begun(client, pytest.fail)
@@ -175,7 +299,12 @@ class Solver:
 def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, Any]]]:
     """What a worker sends; it keeps nothing from one test to the next."""
     messages: list[tuple[str, Any]] = []
-    worker = SimpleNamespace(address="here", log_event=lambda topic, message: messages.append((topic, message)))
+    worker = SimpleNamespace(
+        address="here",
+        log_event=lambda topic, message: messages.append((topic, message)),
+        get_current_task=lambda: "task",
+        state=SimpleNamespace(tasks={"task": SimpleNamespace(state="executing")}),
+    )
     monkeypatch.setattr(distributed, "get_worker", lambda: worker)
     for name in ("_searches", "_told", "_over"):
         monkeypatch.setattr(unit_tasks, name, {})
@@ -230,4 +359,17 @@ def test_a_worker_makes_one_search_of_the_data_for_all_units_of_a_run(sent: list
     assert unit_tasks.state()["searches"] == 2
     asyncio.run(unit_tasks.end_run("first"))
     assert unit_tasks.state()["searches"] == 1
+    assert not sent
+
+
+@pytest.mark.parametrize("tasks", [{}, {"task": SimpleNamespace(state="cancelled")}])
+def test_a_unit_ends_when_its_task_is_forgotten(sent: list[tuple[str, Any]], tasks: Any) -> None:
+    """As when the process that searches is killed, or loses the scheduler."""
+    distributed.get_worker().state.tasks = tasks
+
+    def script(unit: Any, talk: Any) -> Any:
+        sleep(1.1 * unit_tasks.PACE)
+        return talk(no_news(unit))
+
+    assert unit_tasks.solve(Solver(script), unit_of(4), "run") is None  # type: ignore[arg-type]
     assert not sent

@@ -34,7 +34,7 @@ NEEDS = {
     "codt.export.sql": "pandas",
     "codt.tuning.path_plot": "matplotlib",
 }
-NEEDS |= {"codt.cluster.fitting": "distributed"}
+NEEDS |= {"codt.cluster.fitting": "distributed", "codt.cluster.flag": "typer"}
 NEEDS |= {name: "typer" for name in MODULES if name.startswith("codt.command_line.")}
 NEEDS |= {example.stem: "matplotlib" for example in EXAMPLES if example.stem.startswith("plot_")}
 

@@ -1,5 +1,6 @@
 """One search on several processes and machines."""
 
 from codt.cluster.fitting import fit, on_cluster
+from codt.cluster.loss import ClusterLostError
 
-__all__ = ["fit", "on_cluster"]
+__all__ = ["ClusterLostError", "fit", "on_cluster"]

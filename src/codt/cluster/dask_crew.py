@@ -7,14 +7,20 @@ it is for is said here: by itself, Dask gives a task to a worker that has its da
 all units that take milliseconds. A worker has one unit more than it solves at a time; the others wait here, and those
 that nobody wants any more when it is their turn are not sent. Messages about units come as events of a topic; cutoffs
 go to the workers that have sent some, a few times a second and many in one message.
+
+A client that loses its scheduler cancels all its tasks, and so does one that is closed: both end the search with an
+error that says so. A scheduler that is only mute ends nothing, and delays no end: no call waits for it for long.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import warnings
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
 from threading import Event, Lock, Thread
 from time import perf_counter
 from typing import Any
@@ -22,17 +28,22 @@ from uuid import uuid4
 
 from codt import _core
 from codt.cluster import unit_tasks
+from codt.cluster.loss import cluster_lost, is_connected, worker_error
 from codt.search.recipe import Recipe
 from codt.search.units import LONG, Report, no_news
 
 _log = logging.getLogger(__name__)
 
-# Seconds between messages to workers, and how long to wait until they are received.
+# Seconds between messages to workers, and how long to wait until they are received, or until the scheduler answers.
 PACE = 0.2
 PATIENCE = 1.0
+# Results are small, but one that was lost with its worker is made again.
+PATIENCE_FOR_RESULTS = 10.0
 # Threads of the engine wait for units; those beyond the present workers wait for workers that join.
 MOST_SEATS = 512
 SPARE_SEATS = 32
+# What is raised for a task that is cancelled depends on the version of Dask.
+_ERRORS = (Exception, CancelledError, asyncio.CancelledError)
 
 
 class DaskCrew:
@@ -72,23 +83,44 @@ class DaskCrew:
         self._reports: dict[int, Report] = {}
         self._news: dict[str, dict[int, float | None]] = defaultdict(dict)
         self._over = Event()
-        with warnings.catch_warnings():
+        with self._connected(), warnings.catch_warnings():
             # The data are part of the task on purpose: see above.
             warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
             self._recipe = self._client.submit(unit_tasks.keep, recipe, key=f"{self._run}-data", pure=False)
-        self._client.subscribe_topic(self._run, self._hear)
+            self._client.subscribe_topic(self._run, self._hear)
         self._teller = Thread(target=self._tell_workers, name="codt-teller", daemon=True)
         self._teller.start()
 
     def seats(self) -> int:
         """Return the number of threads of all workers; the cluster is asked once a second."""
+        if not is_connected(self._client):
+            raise cluster_lost(self._client)
         if perf_counter() >= self._ask_again:
-            threads = dict(self._client.nthreads())
+            threads = self._ask_for_threads()
             self._ask_again = perf_counter() + 1
             if threads != self._threads:
                 self._threads = threads
                 self._give_out()
         return min(MOST_SEATS, sum(self._threads.values()))
+
+    def _ask_for_threads(self) -> dict[str, int]:
+        """Return how many threads every worker has, or had when the scheduler answered last."""
+        try:
+            return dict(self._client.nthreads(callback_timeout=PATIENCE))
+        except _ERRORS as error:
+            # If the scheduler is lost, the client says so soon.
+            _log.debug("the scheduler does not say who its workers are: %s", error)
+            return self._threads
+
+    @contextmanager
+    def _connected(self) -> Iterator[None]:
+        """Say that the cluster is gone, where that is the reason of an error."""
+        try:
+            yield
+        except _ERRORS as error:
+            if is_connected(self._client):
+                raise
+            raise cluster_lost(self._client) from error
 
     def most_seats(self) -> int:
         """Return twice the number of threads, and some more."""
@@ -109,7 +141,8 @@ class DaskCrew:
                 with self._lock:
                     self._given[worker] -= 1
             else:
-                self._submit(worker, {**unit, "cutoff": cutoff}, report)
+                with self._connected():
+                    self._submit(worker, {**unit, "cutoff": cutoff}, report)
 
     def _next_unit(self) -> tuple[str, _core.Unit, Report] | None:
         """Take the unit that has waited longest, and the worker that has the fewest for each of its threads."""
@@ -152,14 +185,39 @@ class DaskCrew:
             self._given[worker] -= 1
             report = self._reports.pop(number, None)
             self._futures.pop(number, None)
-        if report is None or self._over.is_set() or future.status == "cancelled":
+        if report is None or self._over.is_set():
             return
-        error = future.exception()
-        if error is not None:
-            self._fail(worker_error(error))
-            return
-        report(future.result())
-        self._give_out()
+        try:
+            report(self._result(future))
+            self._give_out()
+        except _ERRORS as error:
+            # end() cancels what is under way, perhaps only since the question above.
+            if not self._over.is_set():
+                self._fail(error)
+
+    def _result(self, future: Any) -> _core.UnitReport:
+        """Return the end of a unit, or raise the error that says why there is none."""
+        end = None
+        while end is None:
+            end = self._received(future)
+        return end
+
+    def _received(self, future: Any) -> _core.UnitReport | None:
+        """Return the end of a unit, or None if it is on its way."""
+        error = None
+        try:
+            error = future.exception(timeout=PATIENCE_FOR_RESULTS)
+            if error is None:
+                end: _core.UnitReport = future.result(timeout=PATIENCE_FOR_RESULTS)
+                return end
+        except (TimeoutError, asyncio.TimeoutError):
+            if self._over.is_set() or not is_connected(self._client):
+                raise cluster_lost(self._client) from None
+            return None
+        except _ERRORS as lost:
+            # Only end() cancels units, so somebody else has: the client, without its scheduler.
+            raise cluster_lost(self._client) from lost
+        raise worker_error(error)
 
     def _hear(self, event: Any) -> None:
         """Pass on a message about a unit, and note what its worker should hear."""
@@ -175,6 +233,8 @@ class DaskCrew:
             with self._lock:
                 news, self._news = self._news, defaultdict(dict)
             for worker, cutoffs in news.items():
+                if self._over.is_set():
+                    break
                 self._on_workers(unit_tasks.tell, self._run, cutoffs, workers=[worker])
 
     def _on_workers(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
@@ -189,22 +249,30 @@ class DaskCrew:
         """Cancel what is under way."""
         self._over.set()
         self._teller.join()
-        self._client.unsubscribe_topic(self._run)
         with self._lock:
             futures = [*self._futures.values(), *self._copies.values(), self._recipe]
             self._waiting.clear()
             self._futures.clear()
             self._copies.clear()
             self._reports.clear()
-        self._client.cancel(futures)
-        self._on_workers(unit_tasks.end_run, self._run)
         self._recipe = None
+        # Dask may keep this crew for as long as its client; it must not keep the search.
+        self._fail = _ignore
+        # In a thread, because Dask may wait without end for a client that is being closed meanwhile.
+        farewell = Thread(target=self._take_leave, args=(futures,), name="codt-farewell", daemon=True)
+        farewell.start()
+        farewell.join(2 * PATIENCE)
+
+    def _take_leave(self, futures: list[Any]) -> None:
+        """Tell the cluster that the run is over; without a connection there is nobody to be told."""
+        try:
+            if is_connected(self._client):
+                self._client.unsubscribe_topic(self._run)
+                self._client.cancel(futures)
+                self._on_workers(unit_tasks.end_run, self._run)
+        except _ERRORS as error:
+            _log.debug("the cluster did not hear that a run is over: %s", error)
 
 
-def worker_error(error: BaseException) -> RuntimeError:
-    """Return the error that says that a worker has failed."""
-    text = RuntimeError(
-        f"a worker of the cluster could not solve its part of the search: {type(error).__name__}: {error}"
-    )
-    text.__cause__ = error
-    return text
+def _ignore(error: BaseException) -> None:
+    """Nobody waits for this error any more."""

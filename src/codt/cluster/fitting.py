@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 from numpy.typing import ArrayLike
 
 from codt.cluster.dask_crew import DaskCrew
+from codt.cluster.loss import RUNNING, is_connected
 from codt.input_checks.numbers import shown
-from codt.search.units import solved_by
+from codt.search.units import CrewError, solved_by
 
 Model = TypeVar("Model")
 
@@ -38,6 +39,12 @@ def fit(model: Model, X: ArrayLike, y: ArrayLike, *, client: Any = None, **fit_p
     model
         The model, fitted.
 
+    Raises
+    ------
+    ClusterLostError
+        If the scheduler is lost, or the client is closed. The model keeps the best tree found, with the status
+        ``"interrupted"``; so it does if a worker fails, which raises another ``RuntimeError``.
+
     Examples
     --------
     >>> from distributed import Client
@@ -53,7 +60,12 @@ def fit(model: Model, X: ArrayLike, y: ArrayLike, *, client: Any = None, **fit_p
     if not hasattr(model, "fit"):
         raise TypeError(f"model={shown(model)}: expected an estimator of codt.")
     with on_cluster(client):
-        model.fit(X, y, **fit_params)
+        try:
+            model.fit(X, y, **fit_params)
+        except CrewError as error:
+            if not hasattr(model, "tree_"):  # cross-validation
+                raise
+            raise type(error)(f"{error} The model keeps the best tree found.") from error
     return model
 
 
@@ -67,7 +79,11 @@ def on_cluster(client: Any = None) -> Iterator[None]:
         As in :func:`fit`.
     """
     with connected(client) as cluster:
-        if not cluster.nthreads():
+        try:
+            threads = cluster.nthreads()
+        except OSError as error:  # a scheduler that has just been lost
+            raise ValueError(f"client={shown(client)}: the scheduler does not answer ({error}).") from error
+        if not threads:
             raise ValueError(f"client={shown(client)}: the cluster has no workers; expected at least one.")
         with solved_by(DaskCrew(cluster)):
             yield
@@ -102,4 +118,8 @@ def connected(client: Any = None) -> Iterator[Any]:
         raise TypeError(f"client={shown(client)}: expected a distributed.Client or the address of a scheduler.")
     if client.asynchronous:
         raise ValueError("client: expected one that is not asynchronous.")
+    if not is_connected(client):
+        raise ValueError(
+            f"client: its status is {client.status!r}; expected a client that is connected to a scheduler, {RUNNING!r}."
+        )
     yield client

@@ -33,6 +33,7 @@ def solve(recipe: Recipe, unit: _core.Unit, run: str) -> _core.UnitReport:
 
     search = _search(recipe, run)
     worker = get_worker()
+    task = worker.get_current_task()
     key = (run, unit["id"])
     next_message = perf_counter() + PACE
     told: _core.UnitReport | None = None
@@ -44,6 +45,8 @@ def solve(recipe: Recipe, unit: _core.Unit, run: str) -> _core.UnitReport:
         told = report
         if perf_counter() >= next_message:
             next_message = perf_counter() + PACE
+            if _is_forgotten(worker, task):
+                return None
             worker.log_event(run, {"unit": unit["id"], "worker": worker.address, "report": report})
             told = None
         return None if run in _over else _told.get(key, unit["cutoff"])
@@ -52,6 +55,12 @@ def solve(recipe: Recipe, unit: _core.Unit, run: str) -> _core.UnitReport:
         return search.solve_unit(unit, talk)
     finally:
         _told.pop(key, None)
+
+
+def _is_forgotten(worker: Any, task: Any) -> bool:
+    """Return whether Dask does not want a task any more: its client is gone, and has told nobody that a run is over."""
+    known = worker.state.tasks.get(task)
+    return known is None or known.state == "cancelled"
 
 
 def _search(recipe: Recipe, run: str) -> _core.Search:

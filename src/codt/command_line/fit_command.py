@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import nullcontext
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -11,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from codt.baseline.cart import cart_loss
-from codt.cluster import on_cluster
+from codt.cluster.flag import SearchCluster, failed, shared_out
 from codt.command_line.columns import Columns, Rows
 from codt.command_line.estimator import TaskChoice, TaskFlag, chosen_task, fitting, make_estimator
 from codt.command_line.files import check_place, write_text
@@ -20,12 +19,9 @@ from codt.command_line.holdout import Holdout, score_table
 from codt.command_line.reading import Data, Reading
 from codt.command_line.summary import report
 from codt.search.progress import live_line
+from codt.search.units import CrewError
 
 ModelOut = Annotated[Path | None, typer.Option(help="Where to keep the model, as JSON; - for standard output.")]
-Cluster = Annotated[
-    str | None,
-    typer.Option(help="From depth 4 on, search on the Dask cluster at this address, such as tcp://10.0.0.1:8786."),
-]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, and no report.")]
 
 EXAMPLES = (
@@ -45,7 +41,7 @@ def fit(
     reading: Reading,
     task: TaskFlag = TaskChoice.auto,
     out: ModelOut = None,
-    cluster: Cluster = None,
+    cluster: SearchCluster = None,
     quiet: Quiet = False,
     **options: Any,
 ) -> None:
@@ -63,12 +59,23 @@ def fit(
     start = perf_counter()
     with live_line(not quiet) as show, fitting():
         model = make_estimator(chosen, options, train.y, on_interrupt="keep", callback=show)
-        with nullcontext() if cluster is None else on_cluster(cluster):
-            model.fit(train.X, train.y, train.weight)
+        with shared_out(cluster):
+            failure = _fit(model, train)
     if not quiet:
         print_report(model, columns.target, train, test, perf_counter() - start, out)
     if out is not None:
         write_text(out, model.to_json())
+    if failure is not None:
+        raise failed(failure, "This is the best tree found until then.")
+
+
+def _fit(model: Any, rows: Rows) -> CrewError | None:
+    """Fit a model; return what has happened to a cluster in the middle of it: the model keeps what was found."""
+    try:
+        model.fit(rows.X, rows.y, rows.weight)
+    except CrewError as failure:
+        return failure
+    return None
 
 
 def print_report(model: Any, target: str, train: Rows, test: Rows | None, seconds: float, out: Path | None) -> None:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from codt.cluster.flag import SearchCluster, failed, shared_out
 from codt.command_line.columns import Columns
 from codt.command_line.estimator import TaskChoice, TaskFlag, chosen_task, fitting, make_estimator
 from codt.command_line.files import check_place, write_text
@@ -19,6 +20,7 @@ from codt.command_line.holdout import Holdout
 from codt.command_line.option_texts import numbers
 from codt.command_line.reading import Data, Reading
 from codt.command_line.summary import aligned
+from codt.search.units import CrewError
 from codt.tuning.cross_validation import OptimalTreeClassifierCV, OptimalTreeRegressorCV
 
 _GROUP = "The choice"
@@ -26,6 +28,7 @@ _GROUP = "The choice"
 EXAMPLES = (
     "codt tune data.csv --target y",
     "codt tune data.csv --target y --depths 1,2,3,4 --rule one-standard-error --time-limit 300 --out model.json",
+    "codt tune data.csv --target y --depths 3,4 --cluster tcp://10.0.0.1:8786",
     "codt tune data.csv --target y --depths 2 --costs 0,0.01,0.02 --scoring balanced_accuracy --test new.csv",
 )
 
@@ -90,6 +93,7 @@ def tune(
         int, typer.Option(help="How many folds to work on at a time; -1 for all processors.", rich_help_panel="Limits")
     ] = 1,
     out: ModelOut = None,
+    cluster: SearchCluster = None,
     quiet: Quiet = False,
     **options: Any,
 ) -> None:
@@ -100,13 +104,16 @@ def tune(
     this tree, as codt fit does.
     """
     check_place(out)
+    if cluster is not None and jobs != 1:
+        # A cluster takes part in the searches of one thread.
+        raise typer.BadParameter("with --cluster one fold comes after the other: expected 1.", param_hint="--jobs")
     rows = columns.rows(reading.table(data), data)
     chosen = chosen_task(task, rows.y)
     train, test = holdout.divide(rows, chosen, columns, reading)
     classify = chosen == "classification"
     make = OptimalTreeClassifierCV if classify else OptimalTreeRegressorCV
     start = perf_counter()
-    with fitting():
+    with fitting(), shared_out(cluster):
         model = make(
             make_estimator(chosen, options, train.y),
             max_depths=depths,
@@ -117,7 +124,11 @@ def tune(
             time_limit=time_limit,
             n_jobs=jobs,
             verbose=0 if quiet else "auto",
-        ).fit(train.X, train.y, train.weight)
+        )
+        try:
+            model.fit(train.X, train.y, train.weight)
+        except CrewError as failure:
+            raise failed(failure, "Nothing was chosen.") from failure
     best = model.best_estimator_
     if not quiet:
         print(_settings(model), end="\n\n", file=sys.stderr if str(out) == "-" else sys.stdout)

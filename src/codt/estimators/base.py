@@ -26,6 +26,7 @@ from codt.search.prices import Prices
 from codt.search.progress import Progress, Watcher, live_line
 from codt.search.proof import KnownBound, gap_in_words
 from codt.search.search import Search
+from codt.search.units import CrewError
 from codt.strategy.strategy import Strategy
 from codt.table.reading import read_table
 
@@ -114,7 +115,7 @@ class BaseOptimalTree(FittedTree):
         and the tree is the one that the search finds by itself.
         """
         forget_fit(self)
-        outcome, interrupt = self._run(X, y, importance, initial_tree, known, ends_search, perf_counter())
+        outcome, ended_by = self._run(X, y, importance, initial_tree, known, ends_search, perf_counter())
         # The data have been checked; this records the number and the names of the features.
         if type(X) is np.ndarray:
             self.n_features_in_ = X.shape[1]
@@ -133,8 +134,8 @@ class BaseOptimalTree(FittedTree):
             self.classes_ = outcome.problem.classes
         if self.verbose:
             print(self._summary())
-        if interrupt is not None and self.on_interrupt == "raise":
-            raise interrupt
+        if isinstance(ended_by, CrewError) or (ended_by is not None and self.on_interrupt == "raise"):
+            raise ended_by
         return outcome
 
     def _run(
@@ -146,9 +147,9 @@ class BaseOptimalTree(FittedTree):
         known: KnownBound | None,
         ends_search: bool,
         start: float,
-    ) -> tuple[Outcome, KeyboardInterrupt | None]:
-        """Search, and return what was found, with the interrupt that ended the search if there was one."""
-        interrupt: KeyboardInterrupt | None = None
+    ) -> tuple[Outcome, KeyboardInterrupt | CrewError | None]:
+        """Search, and return what was found, with what ended the search from outside, if anything did."""
+        ended_by: KeyboardInterrupt | CrewError | None = None
         limit = seconds_allowed(self.time_limit)
 
         def time_left() -> float | None:
@@ -181,13 +182,13 @@ class BaseOptimalTree(FittedTree):
                     n_jobs=self.n_jobs,
                     poll=watcher,
                 )
-            except KeyboardInterrupt as error:
-                interrupt = error
+            except (KeyboardInterrupt, CrewError) as error:
+                ended_by = error
             if watcher:
                 watcher.report_improvements()
         if known:
             search.raise_lower_bound(*known)
-        return Outcome.of(search), interrupt
+        return Outcome.of(search), ended_by
 
     def _begin(
         self, X: ArrayLike, y: ArrayLike, importance: Importance, options: dict[str, Any]

@@ -28,6 +28,10 @@ PACE = 0.02
 Report = Callable[["_core.UnitReport"], float | None]
 
 
+class CrewError(RuntimeError):
+    """Those who solve the units of a search cannot go on; the search keeps what it has found, and can be run again."""
+
+
 class Crew(Protocol):
     """Those who solve the units of a search: threads, processes, machines.
 
@@ -40,7 +44,7 @@ class Crew(Protocol):
     long: float
 
     def begin(self, recipe: Recipe, fail: Callable[[BaseException], None]) -> None:
-        """Prepare to solve units of a search; ``fail`` is called when that cannot be done."""
+        """Prepare to solve units of a search; ``fail`` is called when that cannot be done, best with a CrewError."""
 
     def seats(self) -> int:
         """Return how many units can be solved at a time at present."""

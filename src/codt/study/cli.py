@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -52,6 +53,9 @@ def run(
     cluster: Annotated[str | None, typer.Option(help="Run on the Dask cluster at this address instead.")] = None,
 ) -> None:
     """Run studies; finished cells are not run again."""
+    from codt.cluster.fitting import connected
+    from codt.cluster.flag import at_address, failed
+    from codt.cluster.loss import ClusterLostError
     from codt.study.cells import cells
     from codt.study.cluster import run_on_cluster
     from codt.study.description import find_all
@@ -69,7 +73,8 @@ def run(
     if missing:
         typer.echo(missing, err=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, TextColumn("left:"), TimeRemainingColumn()) as progress:
+    bars = Progress(*columns, TextColumn("left:"), TimeRemainingColumn())
+    with nullcontext() if cluster is None else at_address(connected(cluster)) as client, bars as progress:
         for description in descriptions:
             store = open_store(description, out)
             work = pending(description, store, retries)
@@ -81,12 +86,15 @@ def run(
                 ends[record["status"]] += 1
                 progress.advance(bar)  # type: ignore[arg-type]
 
-            if cluster is None:
+            if client is None:
                 for _ in range(retries + 1):
                     run_local(work, store, jobs, report)
                     work = pending(description, store, retries)
             else:
-                run_on_cluster(work, store, cluster, report)
+                try:
+                    run_on_cluster(work, store, client, report)
+                except ClusterLostError as error:
+                    raise failed(error, "What is finished is kept; the same command continues the study.") from error
             # Another process may have run some of the cells.
             progress.update(bar, completed=total - len(pending(description, store)))
             counts = ", ".join(f"{count} {status}" for status, count in sorted(ends.items())) or "nothing to do"

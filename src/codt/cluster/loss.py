@@ -1,0 +1,40 @@
+"""What keeps a cluster from going on with a search, as errors that say so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from codt.search.units import CrewError
+
+RUNNING = "running"
+
+
+class ClusterLostError(CrewError):
+    """The cluster that takes part in a search is gone.
+
+    Its scheduler is lost, or somebody has closed the client. What was found until then is kept: an estimator has the
+    best tree and what is proven about it, as after Ctrl-C, and a :class:`codt.Search` can be run again.
+    """
+
+
+def is_connected(client: Any) -> bool:
+    """Return whether a client has a scheduler: while it looks for one that it has lost, all its tasks are gone."""
+    return bool(client.status == RUNNING)
+
+
+def cluster_lost(client: Any) -> ClusterLostError:
+    """Return the error that says how a client has lost its cluster."""
+    if client.status in ("closing", "closed"):
+        how = "the client, or its cluster, was closed while the search was under way"
+    elif not is_connected(client):
+        how = "the connection to its scheduler was lost"
+    else:
+        how = "the tasks of the search were cancelled, as a restart of the cluster does"
+    return ClusterLostError(f"the cluster is gone: {how}.")
+
+
+def worker_error(error: BaseException) -> CrewError:
+    """Return the error that says that a worker has failed."""
+    text = CrewError(f"a worker of the cluster could not solve its part of the search: {type(error).__name__}: {error}")
+    text.__cause__ = error
+    return text
