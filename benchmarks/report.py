@@ -97,7 +97,7 @@ def _checks(work: Work, results: Results) -> str:
     compared, wrong = results.check({cell.key for group in work.groups(work.datasets) for cell in group})
     if wrong:
         return "\n".join(["**MISMATCH! These figures must not be trusted:**", "", *(f"- **{w}**" for w in wrong)])
-    return f"All {compared} comparisons of losses, with the peer's and with known optima, agree."
+    return f"All {compared} comparisons of losses, with the peer's and with known optima, agree." if compared else ""
 
 
 def _peer_table(work: Work, results: Results) -> str:

@@ -34,12 +34,15 @@ def random_case(criterion: str, **options: Any) -> binary.Case:
     rng = np.random.default_rng(3)
     X = rng.normal(size=(120, 3))
     y = (X[:, 0] + X[:, 1] ** 2 + rng.normal(size=120) > 1).astype(int)
-    make = partial(OptimalTreeClassifier, criterion=criterion, **(OURS | options))
-    peer = partial(pystreed.STreeDClassifier, max_depth=2, **binary.CLASS_TASKS[criterion])
-    return binary.Case(criterion, "made", X, y, make, peer, y)
+    task = binary.METRIC_TASKS.get(criterion)
+    chosen = {"criterion": criterion} if task is None else {"metric": criterion}
+    theirs = binary.CLASS_TASKS[criterion] if task is None else {"optimization_task": task}
+    make = partial(OptimalTreeClassifier, **chosen, **(OURS | options))
+    peer = partial(pystreed.STreeDClassifier, max_depth=2, **theirs)
+    return binary.Case(criterion, "made", X, y, make, peer, y, chosen.get("metric"))
 
 
-@pytest.mark.parametrize("criterion", binary.CLASS_TASKS)
+@pytest.mark.parametrize("criterion", [*binary.CLASS_TASKS, *binary.METRIC_TASKS])
 def test_both_solvers_have_the_same_optimum(criterion: str) -> None:
     row, wrong = binary.compare(random_case(criterion))
     assert wrong == []
@@ -47,8 +50,9 @@ def test_both_solvers_have_the_same_optimum(criterion: str) -> None:
     assert float(row[7]) <= float(row[4])
 
 
-def test_a_worse_tree_is_found_out() -> None:
-    _, wrong = binary.compare(random_case("gini", max_depth=1))
+@pytest.mark.parametrize("criterion", ["gini", "f1"])
+def test_a_worse_tree_is_found_out(criterion: str) -> None:
+    _, wrong = binary.compare(random_case(criterion, max_depth=1))
     assert len(wrong) == 1
     assert "codt proved" in wrong[0]
 
@@ -61,10 +65,10 @@ def test_numbers_policies_and_events_are_compared_as_well(monkeypatch: pytest.Mo
     monkeypatch.setattr(binary, "load", lambda name: ("", X, y if name in binary.TWO_CLASSES else y + X[:, 0]))
     part = binary.measure(True, ignored)
     assert part.wrong == []
-    assert len(part.rows) == len(binary.CLASS_TASKS) + 3
+    assert len(part.rows) == len(binary.CLASS_TASKS) + len(binary.METRIC_TASKS) + 3
     # pystreed's entropy is not always exact; see the head of benchmarks/objectives/binary.py.
     assert [row[0] for row in part.rows if row[3] != row[4]] in ([], ["log-loss, bank"])
-    assert re.search("6 losses of pystreed on binary features 0 are below codt's and [01] above", part.text)
+    assert re.search("8 losses of pystreed on binary features 0 are below codt's and [01] above", part.text)
 
 
 def test_the_loss_of_a_structure_is_that_of_its_leaves() -> None:

@@ -315,6 +315,19 @@ def test_an_interrupt_keeps_the_best_tree() -> None:
         assert model.metric_ == f1_score(y, model.predict(X)) < model.metric_bound_
 
 
+@pytest.mark.parametrize("metric", NAMES)
+def test_a_memory_limit_keeps_the_best_tree_and_a_bound_that_holds(metric: str) -> None:
+    X, y = blobs(600)
+    options: dict[str, Any] = {"max_depth": 4, "metric": metric, "terminal": "leaf", "primal_heuristics": False}
+    with pytest.warns(ConvergenceWarning):
+        model = OptimalTreeClassifier(**options, memory_limit=300_000).fit(X, y)
+    assert model.status_ == "memory-limit"
+    assert model.metric_ == pytest.approx(model.metric_score(X, y), abs=1e-15)
+    found = OptimalTreeClassifier(max_depth=3, metric=metric).fit(X, y)  # no better than the best tree of depth four
+    assert found.status_ == "optimal"
+    assert max(model.metric_, found.metric_) <= model.metric_bound_ <= 1
+
+
 def test_every_search_begins_with_the_best_tree() -> None:
     X, y = blobs()
     search = MetricSearch(X, y, METRICS["f1"], max_depth=3, greedy_start=False)

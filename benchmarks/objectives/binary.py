@@ -1,4 +1,4 @@
-"""Every objective that pystreed has as well: on binary features codt's optimum must not be above pystreed's tree.
+"""Objectives that pystreed has as well: on binary features codt's optimum must not be above pystreed's tree.
 
 pystreed (van der Linden, de Weerdt and Demirović 2023) takes binary features, so numbers are cut at quantiles first.
 What that costs is measured, too: the optimum on the numbers as they are.
@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import balanced_accuracy_score, f1_score
 
 from benchmarks.cell import load
 from benchmarks.objectives.part import Floats, Part, problem_of, share_saved, timed, worse
@@ -43,6 +44,8 @@ CLASS_TASKS: dict[str, dict[str, Any]] = {
     "gini": {"accuracy_objective": "gini-index", **_SHARES},
     "log_loss": {"accuracy_objective": "entropy", **_SHARES},
 }
+#: Metrics, and what they are called there. Their losses are one less the metric.
+METRIC_TASKS = {"f1": "f1-score", "balanced_accuracy": "balanced-accuracy"}
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,7 @@ class Case:
     codt: Callable[[], Any]
     pystreed: Callable[[], Any]
     peer_y: Any
+    metric: str | None = None
 
 
 def binary_columns(X: Floats, thresholds: int = THRESHOLDS) -> NDArray[np.int32]:
@@ -84,6 +88,14 @@ def loss_of_structure(node: Any, problem: Problem, rows: NDArray[np.intp] | None
     )
 
 
+def loss_of_peer(case: Case, peer: Any, columns: NDArray[np.int32]) -> float:
+    """Return what a tree of pystreed loses by what codt minimises; a metric is that of its own predictions."""
+    if case.metric is None:
+        return loss_of_structure(peer.get_tree(), problem_of(case.codt(), columns.astype(np.float64), case.y))
+    score = f1_score if case.metric == "f1" else balanced_accuracy_score
+    return float(1 - score(case.y, np.ravel(peer.predict(columns))))
+
+
 def cases(quick: bool) -> Iterator[Case]:
     """Return all cases; in a quick run, one data set for each objective."""
     import pystreed  # noqa: PLC0415 - only this part needs it
@@ -100,22 +112,27 @@ def cases(quick: bool) -> Iterator[Case]:
     def of(names: tuple[str, ...]) -> tuple[str, ...]:
         return names[:1] if quick else names
 
-    for criterion, task in CLASS_TASKS.items():
-        make, peer = OptimalTreeClassifier, pystreed.STreeDClassifier
+    make, peer = OptimalTreeClassifier, pystreed.STreeDClassifier
+    for criterion, settings in CLASS_TASKS.items():
         for name in of(TWO_CLASSES + (MANY_CLASSES if criterion == "misclassification" else ())):
             _, X, y = load(name)
-            solvers = partial(make, criterion=criterion, **ours), partial(peer, **task, **theirs)
+            solvers = partial(make, criterion=criterion, **ours), partial(peer, **settings, **theirs)
             yield Case(criterion.replace("_", "-"), name, X, y, *solvers, y)
+    for metric, task in METRIC_TASKS.items():
+        for name in of(TWO_CLASSES):
+            _, X, y = load(name)
+            solvers = partial(make, metric=metric, **ours), partial(peer, optimization_task=task, **theirs)
+            yield Case(metric.replace("_", " "), name, X, y, *solvers, y, metric)
     for name in of(NUMBERS):
         _, X, y = load(name)
-        peer = partial(pystreed.STreeDRegressor, cost_complexity=0.0, **theirs)
-        yield Case("squared error", name, X, y, partial(OptimalTreeRegressor, **ours), peer, y)
+        regressor = partial(pystreed.STreeDRegressor, cost_complexity=0.0, **theirs)
+        yield Case("squared error", name, X, y, partial(OptimalTreeRegressor, **ours), regressor, y)
     for name in of(WITH_ACTIONS):
         _, X, y = load(name)
         rewards = np.random.default_rng(0).normal(size=(len(X), 4)) + np.eye(4)[np.unique(y, return_inverse=True)[1]]
-        peer = partial(pystreed.STreeDInstanceCostSensitiveClassifier, **theirs)
+        policy = partial(pystreed.STreeDInstanceCostSensitiveClassifier, **theirs)
         costs = rewards.max(axis=1, keepdims=True) - rewards
-        yield Case("regret, 4 actions", name, X, rewards, partial(OptimalPolicyTree, **ours), peer, costs)
+        yield Case("regret, 4 actions", name, X, rewards, partial(OptimalPolicyTree, **ours), policy, costs)
     for name in of(EVENTS):
         frame, events = load_survival(name)
         solvers = partial(OptimalSurvivalTree, **ours), partial(SurvivalPeer, **theirs)
@@ -129,7 +146,7 @@ def compare(case: Case) -> tuple[list[str], list[str]]:
     peer, peer_seconds = timed(case.pystreed, columns, case.peer_y)
     model, seconds = timed(case.codt, samples, case.y)
     exact, exact_seconds = timed(case.codt, case.X, case.y)
-    theirs = loss_of_structure(peer.get_tree(), problem_of(case.codt(), samples, case.y))
+    theirs = loss_of_peer(case, peer, columns)
     wrong = []
     if worse(model.loss_, theirs):
         wrong.append(f"{case.objective}, {case.dataset}: codt proved {model.loss_}, pystreed has {theirs}")
@@ -164,7 +181,8 @@ def measure(quick: bool, show: Callable[[list[str]], object]) -> Part:
         f"Depth {DEPTH}; pystreed {version('pystreed')} and codt on binary features, each number cut at {THRESHOLDS}"
         " quantiles, and codt on the numbers as they are. pystreed is made for binary features, and codt for numbers;"
         " for Gini impurity and log-loss pystreed runs without its depth-two solver, with which it misses the optimum."
-        " Losses are those of the trees with the best prediction in every leaf, computed anew by what codt minimises."
+        " Losses are those of the trees with the best prediction in every leaf, computed anew by what codt minimises,"
+        " and for F1 and balanced accuracy one less the metric of the predictions."
         " Rewards of policies are random numbers, with 1 added for the action that has the number of the class."
         f" Of {len(rows)} losses of pystreed on binary features {len(wrong)} are below codt's and {higher} above.",
         [

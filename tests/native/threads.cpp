@@ -7,8 +7,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "common/random.hpp"
@@ -64,9 +66,36 @@ void bring(Search& search, const Search& alone, Random& random) {
     search.raise_lower_bound((random.uniform() < 0.1 ? 1.0 : part) * alone.upper_bound(), alone.tolerance());
 }
 
-// One search on several threads, first stopped a few times, then to the end.
-void share(Search& shared, const Search& alone, bool knowing, Random& random, std::uint32_t threads = 4) {
+// Takes units from a search and solves them with another one, to their ends or as far as chance has it.
+void solve_units(Search& shared, Search& solver, const std::atomic<bool>& done, Random random) {
+    while (!done) {
+        const std::optional<Unit> unit = shared.desk().take(std::chrono::milliseconds(1));
+        if (!unit) continue;
+        UnitReport end;
+        if (random.uniform() < 0.2) {
+            end.end = UnitEnd::returned;  // not begun
+            end.lower.allowed = unit->known.lower;
+        } else {
+            end = solver.solve_unit(*unit, [&](UnitReport report) -> std::optional<double> {
+                const auto cutoff = shared.desk().report(unit->id, std::move(report));
+                return random.uniform() < 0.2 ? std::nullopt : cutoff;
+            });
+        }
+        shared.desk().report(unit->id, std::move(end));
+    }
+}
+
+// One search on several threads, first stopped a few times, then to the end. With a solver, another search for
+// the same, its subproblems are handed out as units.
+void share(Search& shared, const Search& alone, bool knowing, Random& random, std::uint32_t threads = 4,
+           Search* solver = nullptr) {
     std::atomic<bool> done{false};
+    std::vector<std::jthread> crew;
+    if (solver) {
+        shared.desk().seats = threads - 1;
+        for (std::uint32_t i = 1; i < threads; ++i)
+            crew.emplace_back([&, own = Random(random.next())] { solve_units(shared, *solver, done, own); });
+    }
     std::jthread reader([&] {
         while (!done) {
             const double lower = shared.lower_bound();
@@ -94,6 +123,7 @@ void share(Search& shared, const Search& alone, bool knowing, Random& random, st
     done = true;
     reader.join();
     outsider.join();
+    crew.clear();  // joins
     expect(shared.lower_bound() == shared.upper_bound(), "bounds that meet");
     expect(std::abs(shared.upper_bound() - alone.upper_bound()) < 1e-9 * (1 + alone.upper_bound()),
            "the same optimum");
@@ -140,6 +170,25 @@ int main() {
                 for (const std::uint32_t threads : {2u, 16u}) {
                     share(*make_search(problem, strategy, depth, Terminal::depth_two, Ties::any), *alone,
                           threads == 2, random, threads);
+                    ++searches;
+                }
+            }
+        }
+    }
+    // Parts of a search solved elsewhere; the last problem has units that take long enough to be talked about.
+    for (const char* strategy : {"dfs-blossom", "bfs-lb"}) {
+        for (const char* kind : {"classes", "numbers", "far numbers"}) {
+            for (const std::uint32_t depth : {4u, 5u}) {
+                const std::string name = kind;
+                const Problem problem = make_problem(name == "classes", name == "far numbers",
+                                                     depth == 4 ? 150 : 60, 3, random);
+                StopCondition never;
+                const auto alone = make_search(problem, strategy, depth, Terminal::depth_two, Ties::any);
+                expect(alone->run(never, {}) == RunStatus::optimal, "one thread ends");
+                for (const Ties ties : {Ties::any, Ties::smaller}) {
+                    const auto solver = make_search(problem, strategy, depth, Terminal::depth_two, ties);
+                    share(*make_search(problem, strategy, depth, Terminal::depth_two, ties), *alone,
+                          ties == Ties::any, random, 4, solver.get());
                     ++searches;
                 }
             }
