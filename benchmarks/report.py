@@ -87,9 +87,10 @@ def _origin(results: Results) -> str:
     versions = [f"{name} {machine[name]}" for name in ("codt", "pycontree", "python", "numpy") if machine[name]]
     days = results.dates or [machine["date"][:10]]
     commands = dict.fromkeys(f"`{record['command']}`" for record in results.machines)
+    span = " to ".join(dict.fromkeys((days[0], days[-1])))
     return (
         f"{machine['cpu']}, {machine['cores']} cores, {machine['system']}, {machine['kernel']} kernels;"
-        f" {', '.join(versions)}; {' to '.join(dict.fromkeys((days[0], days[-1])))}; made by {', then '.join(commands)}."
+        f" {', '.join(versions)}; {span}; made by {', then '.join(commands)}."
     )
 
 

@@ -97,8 +97,8 @@ def main(arguments: list[str] | None = None) -> None:
             f"Depth {options.depth}, {cpu_model()} ({available_kernels()[-1]} kernels), {now()[:10]}; made by"
             " `python -m benchmarks.threads`: CPU time, expansions and scanned samples on several threads, as multiples"
             f" of those on one thread, with and without primal heuristics (median of {options.repeat} searches), how"
-            " many times as fast two threads are, and the share of the CPU time for which the mutex of the search is held,"
-            " by one thread and by two.",
+            " many times as fast two threads are, and the share of the CPU time for which the mutex of the search is"
+            " held, by one thread and by two.",
             markdown_table(
                 [
                     "data set",

@@ -44,7 +44,7 @@ def problem(rng: np.random.Generator, criterion: str, n: int) -> tuple[Any, Any,
     return X, y, weights
 
 
-@pytest.mark.parametrize("limits", LIMITS, ids=lambda limits: "-".join(limits))
+@pytest.mark.parametrize("limits", LIMITS, ids="-".join)
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_limits_with_bounds_give_the_optimum_of_the_reference(criterion: str, limits: dict[str, Any]) -> None:
     rng = np.random.default_rng([len(criterion), len(str(limits))])

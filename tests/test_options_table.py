@@ -300,7 +300,8 @@ def test_classes_document_every_parameter(cls: Any) -> None:
 
 
 def test_the_guide_lists_parameters_of_the_estimators_with_their_defaults() -> None:
-    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| (`[^|]*`) \|", (ROOT / "docs" / "parameters.md").read_text("utf-8"), re.MULTILINE)
+    guide = (ROOT / "docs" / "parameters.md").read_text("utf-8")
+    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| (`[^|]*`) \|", guide, re.MULTILINE)
     listed = {}
     for left, right in rows:
         options, defaults = re.findall(r"`(\w+)`", left), re.findall(r"`([^`]*)`", right)

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from time import process_time, sleep
+from time import process_time
 from types import SimpleNamespace
 from typing import Any
 

@@ -333,11 +333,11 @@ def test_bad_uses_are_named() -> None:
             model.fit(X, y)
     with pytest.raises(ValueError, match="no event"):
         model.fit(X, survival([False, False], [1.0, 2.0]))
-    with pytest.raises(ValueError, match="y holds the time -1 in the column 'time'; expected finite times of at least 0"):
+    with pytest.raises(ValueError, match="y holds the time -1 in the column 'time'; expected finite times"):
         model.fit(X, survival([True, False], [-1.0, 2.0]))
     with pytest.raises(ValueError, match="y holds the event 2 in the column 'event'; expected True and False"):
         model.fit(X, pd.DataFrame({"event": [2, 0], "time": [1.0, 2.0]}))
-    with pytest.raises(ValueError, match="y holds the event 2.5 in the column 'months'; .* else the first"):
+    with pytest.raises(ValueError, match=r"y holds the event 2.5 in the column 'months'; .* else the first"):
         model.fit(X, pd.DataFrame({"months": [2.5, 1.0], "dead": [1, 0]}))
     with pytest.raises(ValueError, match="numbers as times in the column 'time'"):
         model.fit(X, pd.DataFrame({"event": [1, 0], "time": ["now", "then"]}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from threading import Event, Thread
 from typing import Any
 
@@ -104,6 +105,27 @@ def test_all_rules_weights_and_gaps_mean_the_same() -> None:
         if options["ties"] == "smallest":
             assert shared.tree_.n_leaves == alone.tree_.n_leaves
             assert shared.smallest_
+
+
+class GreedyCrew(ThreadCrew):
+    """Solves units with a search that has a greedy tree of its own."""
+
+    def begin(self, recipe: Recipe, fail: Callable[[BaseException], None]) -> None:
+        super().begin(replace(recipe, options={**recipe.options, "greedy_start": True}), fail)
+
+
+def test_units_are_solved_with_the_numbers_they_name() -> None:
+    # With targets this far apart the solver's own greedy tree seems optimal at once, so that it has chosen the numbers
+    # of the units already, but not begun to use them.
+    rng = np.random.default_rng(78)
+    for _ in range(scaled(5)):
+        X, y = rng.integers(0, 40, (60, 3)).astype(float), rng.random(60)
+        y[X[:, 0] < 5] += 1e9
+        model = OptimalTreeRegressor(max_depth=4)
+        alone = clone(model).fit(X, y)
+        shared = fit_by(GreedyCrew(2), model, X, y)
+        assert shared.loss_ == pytest.approx(alone.loss_, rel=1e-6)
+        assert verify(shared, X, y).ok
 
 
 def test_every_estimator_and_criterion_can_be_shared_out() -> None:

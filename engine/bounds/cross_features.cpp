@@ -88,9 +88,9 @@ bool promises(const ThresholdRange& range, const Subset& subset, const Evaluated
     const double right_left[2] = {range.worst[range.first] - left_left[0],
                                   range.worst[range.last] - left_left[1]};
     const double sum = split.left + split.right, total = split.left_cost + split.right_cost;
-    return std::max({sum - least, sum - (total - most),
-                     split.to_left(left_left[1], right_left[1]), split.to_right(left_left[0], right_left[0]),
-                     2 * split.left - split.left_cost, 2 * split.right - split.right_cost}) >= target;
+    return std::max({sum - least, sum - (total - most), split.to_left(left_left[1], right_left[1]),
+                     split.to_right(left_left[0], right_left[0]), 2 * split.left - split.left_cost,
+                     2 * split.right - split.right_cost}) >= target;
 }
 
 // The cost of the samples that go left in the evaluated split and at each threshold of a range.

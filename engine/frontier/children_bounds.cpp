@@ -183,7 +183,8 @@ bool Children::survives_cross_features(OpenInterval& interval, double& lower, do
     while (from < to && bound_at(to - 1) >= target) --to;
     if (from > first || to <= last) note_closed(interval.feature, Bound::both(target));
     if (from == to) return false;
-    // Of the remaining ones the least, unless some threshold, as a rule in the middle, shows that it is no news.
+    // Of the remaining ones the least, unless some threshold, as a rule in the middle, shows that it is no
+    // news.
     const std::uint32_t middle = from + (to - from) / 2;
     double least = infinity;
     for (std::uint32_t t = middle; t < to && least > lower; ++t) least = std::min(least, bound_at(t));

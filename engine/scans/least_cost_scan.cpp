@@ -7,8 +7,8 @@
 // What two leaves with n samples together lose is a sum of n costs for each choice of predictions, and the
 // least of these sums: so it is no less than with the numbers rounded down, and less than n more.
 //
-// Of the predictions those that are hopeless in a subset are left out: where prediction a costs no sample of it
-// more than b costs any, no leaf with some of these samples needs b.
+// Of the predictions those that are hopeless in a subset are left out: where prediction a costs no sample of
+// it more than b costs any, no leaf with some of these samples needs b.
 //
 // A row has as many columns as fill registers; those beyond the last prediction repeat it, which changes no
 // least cost.

@@ -67,8 +67,8 @@ struct EntropyTerms {
     static float scale_for(double n) { return static_cast<float>(largest / (n * std::log2(n + 2))); }
     static double value_of(double, double loss, double scale) { return -loss / log_2 * scale; }
     static double loss_of(double, double value, double scale) { return -value / scale * log_2; }
-    // 8 log n + 16 for terms, 4 log n + 8 for the slope of a tangent, along which a whole side may move within
-    // a block.
+    // 8 log n + 16 for terms, 4 log n + 8 for the slope of a tangent, along which a whole side may move
+    // within a block.
     static double slack(double n, double classes, double scale) {
         return (n * 0x1p-24 * (12 * std::log2(n + 2) + 24) + (2 * classes + 8) / scale) * log_2;
     }

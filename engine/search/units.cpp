@@ -217,9 +217,11 @@ void Search::raise_split(const Job& job, const AndNode& result) {
     add_trace_point();
 }
 
-// Makes the numbers of a search its own.
+// Makes the numbers of a search its own. If its greedy tree was good enough for the first numbers, the next
+// ones have been chosen, but would only be used if it were run.
 void Search::adopt(const Numbers& numbers) {
-    if (Numbers{ceilings_, sizes_, prices_too_coarse_, doubt_settled_} == numbers) return;
+    const bool undecided = std::exchange(next_objective_, nullptr) != nullptr;
+    if (!undecided && Numbers{ceilings_, sizes_, prices_too_coarse_, doubt_settled_} == numbers) return;
     std::shared_ptr<const Objective> objective = first_objective_;
     for (const double ceiling : numbers.ceilings) {
         objective = objective->within(ceiling);

@@ -125,7 +125,8 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
 Evaluator& DepthTwoSolver::begin(const Subset& subset, const FeatureOrder& order, const Budget& budget,
                                  double leaf_loss, bool bounds_suffice) {
     const bool limited = !all_trees(budget);
-    const bool bounded = (limited || bounds_suffice) && bracket_scan_ && bracket_scan_->prepare(subset, order);
+    const bool bounded =
+        (limited || bounds_suffice) && bracket_scan_ && bracket_scan_->prepare(subset, order);
     if (limited) {
         limited_.begin(subset, order, budget, leaf_loss, bounded ? &*bracket_scan_ : nullptr);
         return limited_;

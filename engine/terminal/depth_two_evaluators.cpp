@@ -177,8 +177,8 @@ bool LimitedEvaluator::bound(std::span<SplitBatch> batches, Children& children, 
     return true;
 }
 
-// The least that both sides of a split lose together, over all ways to share the leaves out, if a side that may
-// split attains so much.
+// The least that both sides of a split lose together, over all ways to share the leaves out, if a side that
+// may split attains so much.
 double LimitedEvaluator::least_sum(std::uint32_t f, std::uint32_t t, double left, double right) {
     if (!budget_.limited()) return left + right;
     const Budget::Shares shares = budget_.shares();
@@ -191,8 +191,8 @@ double LimitedEvaluator::least_sum(std::uint32_t f, std::uint32_t t, double left
     return least;
 }
 
-// Solves the splits whose free bound does not reach the cutoff, for trees whose leaves hold enough. Those with
-// the least bounds come first: what they attain may spare the others.
+// Solves the splits whose free bound does not reach the cutoff, for trees whose leaves hold enough. Those
+// with the least bounds come first: what they attain may spare the others.
 bool LimitedEvaluator::solve_enough(const SplitBatch& free, double cutoff, EnoughSides& enough,
                                     StopCondition& stop) {
     if (!enough_ && !brackets_) {

@@ -154,7 +154,9 @@ class LimitedEvaluator final : public Evaluator {
     void begin(const Subset& subset, const FeatureOrder& order, const Budget& budget, double leaf_loss,
                BracketScan* brackets);
     std::uint32_t lanes() const override { return brackets_ ? brackets_->lanes() : free_.lanes(); }
-    bool joins_orders() const override { return brackets_ ? brackets_->joins_orders() : free_.joins_orders(); }
+    bool joins_orders() const override {
+        return brackets_ ? brackets_->joins_orders() : free_.joins_orders();
+    }
     bool expand(std::span<SplitBatch> batches, Children& children, DepthTwoResult& result,
                 StopCondition& stop) override;
 

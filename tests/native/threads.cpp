@@ -85,8 +85,8 @@ void solve_units(Search& shared, Search& solver, const std::atomic<bool>& done, 
     }
 }
 
-// One search on several threads, first stopped a few times, then to the end. With a solver, another search for
-// the same, its subproblems are handed out as units.
+// One search on several threads, first stopped a few times, then to the end. With a solver, another search
+// for the same, its subproblems are handed out as units.
 void share(Search& shared, const Search& alone, bool knowing, Random& random, std::uint32_t threads = 4,
            Search* solver = nullptr) {
     std::atomic<bool> done{false};
@@ -175,13 +175,14 @@ int main() {
             }
         }
     }
-    // Parts of a search solved elsewhere; the last problem has units that take long enough to be talked about.
+    // Parts of a search solved elsewhere; the last problem has units that take long enough to be talked
+    // about.
     for (const char* strategy : {"dfs-blossom", "bfs-lb"}) {
         for (const char* kind : {"classes", "numbers", "far numbers"}) {
             for (const std::uint32_t depth : {4u, 5u}) {
                 const std::string name = kind;
-                const Problem problem = make_problem(name == "classes", name == "far numbers",
-                                                     depth == 4 ? 150 : 60, 3, random);
+                const Problem problem =
+                    make_problem(name == "classes", name == "far numbers", depth == 4 ? 150 : 60, 3, random);
                 StopCondition never;
                 const auto alone = make_search(problem, strategy, depth, Terminal::depth_two, Ties::any);
                 expect(alone->run(never, {}) == RunStatus::optimal, "one thread ends");

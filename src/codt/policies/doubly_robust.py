@@ -100,7 +100,8 @@ def doubly_robust_scores(
     for train, test in folds.split(samples, codes):
         missing = np.setdiff1d(np.arange(len(actions)), codes[train])
         if len(missing):
-            raise ValueError(f"no sample of a fold has the action {actions.tolist()[missing[0]]!r}; expected fewer folds.")
+            lacking = actions.tolist()[missing[0]]
+            raise ValueError(f"no sample of a fold has the action {lacking!r}; expected fewer folds.")
         for code in range(len(actions)):
             rows = train[codes[train] == code]
             model = _outcome_model(outcome_model, random_state).fit(_safe_indexing(of_outcomes, rows), outcomes[rows])

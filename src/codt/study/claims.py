@@ -97,6 +97,7 @@ CLAIMS = (
                 m["dfs-blossom"] < m[["lds-mid", "and-or"]].min() and m[["lds-mid", "and-or"]].max() < m["bfs-large-lb"]
             ),
             "taken as medium: between dfs-blossom and bfs-large-lb",
+            pair=("dfs-blossom", "lds-mid"),
         ),
     ),
     Claim(
@@ -258,6 +259,7 @@ CLAIMS = (
             (),
             lambda m: m.drop(["dfs-blossom", "bfs-small-lb"]).min() >= 2 * m["bfs-small-lb"],
             "taken as much: twice",
+            pair=("bfs-small-lb", "and-or"),
         ),
     ),
     Claim(

@@ -61,16 +61,17 @@ def weigh(test: Test, study: Study) -> Verdict:
     evidence = test(study)
     n_sets = len(evidence.sets)
     found = evidence.judge(np.ones(n_sets))
+    again = [evidence.judge(weights) for weights in draws(n_sets, DRAWS)]
+    effect = _effect(found, again, evidence.meaning)
     if evidence.significant is not None:
         outcome = CONFIRMED if evidence.significant else CONTRADICTED
-        return Verdict(outcome, evidence.told, n_sets=n_sets)
-    again = [evidence.judge(weights) for weights in draws(n_sets, DRAWS)]
+        return Verdict(outcome, evidence.told, effect, n_sets=n_sets)
     outcome = CONFIRMED if found.holds else CONTRADICTED if found.contradicted else UNDECIDED
     same = [other.holds if found.holds else other.contradicted for other in again]
     confidence = float(np.mean(same)) if outcome != UNDECIDED else math.nan
     if not (confidence >= NEEDED and n_sets >= FEWEST_SETS):
         outcome = UNDECIDED
-    return Verdict(outcome, evidence.told, _effect(found, again, evidence.meaning), confidence, n_sets)
+    return Verdict(outcome, evidence.told, effect, confidence, n_sets)
 
 
 def draws(n_sets: int, count: int) -> Floats:

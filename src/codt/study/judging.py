@@ -65,7 +65,8 @@ def means(
     among : sequence of str
         Only these labels; empty for all.
     pair : tuple of str
-        The two labels whose means the effect compares: the second by the first.
+        The two labels whose means the effect compares: the second by the first; by default those with the largest and
+        the smallest mean.
     """
 
     def test(study: Study) -> Evidence:
@@ -73,9 +74,9 @@ def means(
 
         def judge(weights: Floats) -> Finding:
             means = sums.means(weights)
-            return either(holds(means), _ratio(means, pair))
+            return either(holds(means), _ratio(means, pair or (means.index[0], means.index[-1])))
 
-        meaning = f"{pair[1]} to {pair[0]}" if pair else ""
+        meaning = f"{pair[1]} to {pair[0]}" if pair else "largest mean to smallest"
         return Evidence(_with_remark(told, remark), sums.sets, judge, meaning)
 
     return test
@@ -130,10 +131,8 @@ def _told(study: Study, metric: str, depths: Sequence[int], among: Sequence[str]
     return sums, told
 
 
-def _ratio(means: pd.Series, pair: tuple[str, str] | None) -> float:
-    if pair is None or not means[pair[0]]:
-        return math.nan
-    return float(means[pair[1]] / means[pair[0]])
+def _ratio(means: pd.Series, pair: tuple[str, str]) -> float:
+    return float(means[pair[1]] / means[pair[0]]) if means[pair[0]] else math.nan
 
 
 def _sums(rows: pd.DataFrame, metric: str, depths: Sequence[int]) -> SumsBySet:
@@ -169,7 +168,10 @@ def _significance(study: Study, metric: str, depths: Sequence[int], champion: st
 
 
 def significantly_better(metric: str, depths: Sequence[int], better: Sequence[str], worse: Sequence[str]) -> Test:
-    """Judge by Nemenyi's test whether all of some labels rank ahead of all of some others."""
+    """Judge by Nemenyi's test whether all of some labels rank ahead of all of some others.
+
+    The effect compares the means of the two that are closest to each other, or that are the other way round.
+    """
 
     def test(study: Study) -> Evidence:
         ranking = _ranked(study, metric, depths)
@@ -186,9 +188,14 @@ def significantly_better(metric: str, depths: Sequence[int], better: Sequence[st
             f" Friedman p = {ranking.friedman_p:.2g}); significant: {', '.join([*shown, *opposite]) or 'none of these'}"
         )
         outcome = True if len(shown) == len(pairs) else False if opposite else None
-        undecided = Finding(holds=False, contradicted=False)
-        sets = [str(number) for number in range(ranking.n_problems)]
-        return Evidence(told, sets, lambda weights: undecided, significant=outcome)
+        sums, _ = _told(study, metric, depths, (*better, *worse))
+        values = sums.means()
+        last, first = str(values[list(better)].idxmax()), str(values[list(worse)].idxmin())
+
+        def judge(weights: Floats) -> Finding:
+            return Finding(holds=False, contradicted=False, effect=_ratio(sums.means(weights), (last, first)))
+
+        return Evidence(told, sums.sets, judge, f"{first} to {last}", outcome)
 
     return test
 
@@ -366,9 +373,11 @@ def rises_with_depth(metric: str, depths: tuple[int, int], labels: Sequence[str]
 
         def judge(weights: Floats) -> Finding:
             first, second = low.means(weights), high.means(weights)
-            return either(all(second[label] > first[label] for label in labels))
+            rises = [float(second[label] / first[label]) if first[label] else math.inf for label in labels]
+            return either(min(rises) > 1, min(rises))
 
-        return Evidence(f"mean {NAMES[metric]}{_at(depths)}: {listed}", low.sets, judge)
+        meaning = f"d = {depths[1]} to d = {depths[0]}, the least of {len(labels)}"
+        return Evidence(f"mean {NAMES[metric]}{_at(depths)}: {listed}", low.sets, judge, meaning)
 
     return test
 
