@@ -11,6 +11,7 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from codt.study.cells import cells
 from codt.study.claims import CLAIMS
 from codt.study.confidence import CONFIRMED, CONTRADICTED, NO_DATA
 from codt.study.description import Description, find
+from codt.study.figures import critical_differences
 from codt.study.metrics import (
     best_known,
     disagreements,
@@ -284,6 +286,18 @@ def test_ranks_and_tests_are_those_of_the_packages() -> None:
     assert math.isfinite(with_inf.friedman_p)
     assert rank(table[["a", "b"]]) is None
     assert rank(pd.DataFrame(np.ones((5, 3)), columns=list("abc"))) is None
+
+
+def test_the_same_ranks_make_the_same_picture() -> None:
+    names = [f"method {i}" for i in range(9)]
+    ranking = rank(pd.DataFrame(np.random.default_rng(0).random((12, 9)), columns=names))
+    assert ranking is not None
+    study = SimpleNamespace(labels=names)
+    axis = critical_differences(study, {3: ranking}, "time").axes[0]  # type: ignore[arg-type]
+    bars = [line.get_xdata() for line in axis.lines if len(set(line.get_ydata())) == 1]
+    assert max(map(len, bars)) > 2
+    for bar in bars:
+        assert list(bar) == sorted(bar), "in the order of a set, which no two processes share"
 
 
 def test_statements_follow_the_numbers(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def critical_differences(study: Study, rankings: dict[int, Ranking], name: str) 
         figure = Figure(figsize=(7.0, (1.0 + 0.16 * tallest) * len(rankings)), layout="constrained")
         axes = figure.subplots(len(rankings), 1, squeeze=False)[:, 0]
     for axis, (depth, ranking) in zip(axes, rankings.items(), strict=True):
-        scikit_posthocs.critical_difference_diagram(
+        drawn = scikit_posthocs.critical_difference_diagram(
             ranking.ranks,
             ranking.nemenyi,
             ax=axis,
@@ -124,6 +124,9 @@ def critical_differences(study: Study, rankings: dict[int, Ranking], name: str) 
             label_fmt_left="{label} ({rank:.2f})\u00a0",
             label_fmt_right="\u00a0({rank:.2f}) {label}",
         )
+        for (bar,) in drawn["crossbars"]:
+            # Its points come from a set: in order, so that the same results always make the same file.
+            bar.set_xdata(sorted(bar.get_xdata()))
         axis.set_title(
             f"{name}, d = {depth}: Friedman p = {ranking.friedman_p:.2g}, {ranking.n_problems} problems",
             fontsize=9,
