@@ -24,7 +24,7 @@ SMALLEST_RANGE = 1e-149
 NAMED = re.compile(
     r"\b(X|y|sample_weight|class_weight|cost_matrix|sample_costs|weights|costs|complexity_cost|feature_cost|min_\w+|max_\w+|"
     r"memory_limit|initial_tree|the tree|categorical_\w+|handle_unknown|"
-    r"strategy|kernel|criterion|n_jobs|gap_limit|time_limit|random_state|dual_share)\b"
+    r"strategy|kernel|criterion|n_jobs|gap_limit|time_limit|random_state|primal_share|dual_share)\b"
 )
 
 

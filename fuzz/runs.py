@@ -36,6 +36,7 @@ DOUBTFUL: dict[str, tuple[Any, ...]] = {
     "categorical_features": ([99], "colour", 7, [0.5]),
     "categorical_splits": ("subsets", 3, None),
     "handle_unknown": ("refuse", 1),
+    "primal_share": (-0.1, 0.95, float("nan"), True, "0.5"),
     "dual_share": (-0.1, 1.5, float("nan"), True, "0.5"),
 }
 
@@ -160,6 +161,8 @@ def random_ways(rng: Rng) -> dict[str, Any]:
     for name in STARTS:
         if rng.random() < 0.25:
             ways[name] = False
+    if rng.random() < 0.3:
+        ways["primal_share"] = float(rng.choice([0.0, 0.3, 0.9]))
     if rng.random() < 0.5:
         ways["dual_share"] = float(rng.choice([0.0, 0.3, 1.0]))
     kind = int(rng.integers(4))

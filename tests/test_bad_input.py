@@ -147,6 +147,8 @@ def test_labels_that_do_not_fit_are_refused() -> None:
         ("callback", 3),
         ("warm_start", "yes"),
         ("primal_heuristics", 2),
+        ("primal_share", 1.0),
+        ("primal_share", True),
         ("dual_share", 1.5),
         ("dual_share", "half"),
         ("random_state", "seed"),

@@ -149,7 +149,7 @@ def test_the_core_gets_every_option_that_it_has_and_what_it_gets_as_it_is_untouc
     monkeypatch.setattr(_core, "Search", Recorder)
     # Values that differ from the defaults, and are no other objects of the same value.
     others = {"max_depth": 2, "max_leaf_nodes": 3, "ties": "smallest", "terminal": "leaf", "kernel": "scalar"}
-    others |= {"dual_share": 0.25}
+    others |= {"primal_share": 0.5, "dual_share": 0.25}
     chosen = {option.name: others.get(option.name, option.default is False) for option in TO_CORE}
     assert all(value != OPTIONS[name].default for name, value in chosen.items() if name in OPTIONS)
     Search(X, Y, task="classification", **chosen)
@@ -176,6 +176,7 @@ def test_every_option_of_the_core_has_a_field_of_its_own(table: Any) -> None:
         "ties": "smallest",
         "objective_parameters": [0.5],
         "feature_costs": [0.5],
+        "primal_share": 0.5,
         "dual_share": 0.25,
     }
     defaults = {row["name"]: row["value"] for row in table()}

@@ -13,6 +13,7 @@ for library in ("pyarrow", "scipy", "scikit_posthocs", "matplotlib", "jinja2", "
 from codt.strategy.strategy import strategies
 from codt.study.cells import Cell, cells
 from codt.study.description import Form, find, find_all, parse, shipped
+from codt.study.methods import METHODS
 
 PLAIN = 'title = "t"\ndatasets = ["bank"]\ndepths = [2]\n'
 
@@ -25,6 +26,7 @@ BEYOND = {
     "generalisation-noise",
     "generalisation-folds",
     "orders-with-heuristics",
+    "shares",
     "explanation-orders",
     "explanation-sides",
     "explanation-terminal-cases",
@@ -192,6 +194,16 @@ def test_all_strategies_are_asked_which_proves_most() -> None:
     assert orders.depths == (4, 5, 6)
     assert set(orders.metrics) == {"oi", "li", "runtime"}
     assert orders.methods == ("codt-default",)
+
+
+def test_shares_of_the_work_are_varied_around_the_defaults() -> None:
+    shares = find("shares")
+    assert len(shares.datasets) == 25
+    options = {name: METHODS[name].prepare.keywords for name in shares.methods}  # type: ignore[attr-defined]
+    assert options == {
+        **{f"codt-primal-{percent}": {"primal_share": percent / 100} for percent in (5, 10, 25, 50)},
+        **{f"codt-dual-{percent}": {"dual_share": percent / 100} for percent in (0, 90)},
+    }
 
 
 def test_only_what_chance_decides_is_repeated() -> None:

@@ -61,6 +61,7 @@ const Table<SearchRequest>& search_options() {
 
         on_off("greedy_start", CODT_FIELD(search.greedy)),
         on_off("primal_heuristics", CODT_FIELD(search.primal)),
+        or_none(share("primal_share", CODT_FIELD(search.primal_share), largest_primal_share)),
         or_none(share("dual_share", CODT_FIELD(search.dual_share))),
         on_off("clustering_bound", CODT_FIELD(search.bounds.clustering)),
         on_off("neighborhood_pruning", CODT_FIELD(search.bounds.neighborhood)),

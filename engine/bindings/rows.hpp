@@ -12,6 +12,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -94,12 +95,14 @@ Row<Given> at_least_zero(std::string name, double& (*field)(Given&), Infinity in
 }
 
 template <class Given>
-Row<Given> share(std::string name, double& (*field)(Given&)) {
-    return make_row(std::move(name), "a number from 0 to 1", field,
-                    [](nanobind::handle value, double& number) {
+Row<Given> share(std::string name, double& (*field)(Given&), double most = 1) {
+    std::ostringstream range;
+    range << "a number from 0 to " << most;
+    return make_row(std::move(name), range.str(), field,
+                    [=](nanobind::handle value, double& number) {
                         const auto given = number_from(value);
                         if (!given) return Reading::wrong_type;
-                        if (!(*given >= 0 && *given <= 1)) return Reading::wrong_value;
+                        if (!(*given >= 0 && *given <= most)) return Reading::wrong_value;
                         number = *given;
                         return Reading::done;
                     });

@@ -27,11 +27,14 @@
 
 namespace codt {
 
-// Primal heuristics take at most this share of a search's time, and twice the share of its first second. At
-// depth four, many searches end soon and find the best tree without them.
-inline double primal_share(std::uint32_t max_depth) {
+// Unless an option says otherwise, primal heuristics take at most this share of a search's time, and twice the
+// share of its first second. At depth four, many searches end soon and find the best tree without them.
+inline double default_primal_share(std::uint32_t max_depth) {
     return max_depth <= 4 ? 0.1 : 0.25;
 }
+
+// The search has to go on beside them, or nothing would ever be proven.
+inline constexpr double largest_primal_share = 0.9;
 
 // An exact search for the best tree of a subproblem within a budget, until `stop` is reached; `known` is a
 // tree to start from. The caller has to provide it, because this folder is a layer below the search.

@@ -289,11 +289,16 @@ bool Search::may_begin(const Selection& selection) const {
     return memory_.used() + static_cast<std::int64_t>(bytes) <= options_.memory_limit;
 }
 
+double Search::primal_share() const {
+    return options_.primal_share == SearchOptions::by_depth ? default_primal_share(root_.budget.depth)
+                                                            : options_.primal_share;
+}
+
 // One move of the primal heuristics, if it is their turn. Their share is one of the time of all threads
 // together.
 bool Search::improve(Worker& worker, StopCondition& own, Lock& lock) {
     if (!primal_ || primal_busy_) return false;
-    const double due = primal_share(root_.budget.depth) * (elapsed() + std::min(elapsed(), 1.0)) *
+    const double due = primal_share() * (elapsed() + std::min(elapsed(), 1.0)) *
                        (hands_out() ? 1 : limits_.threads);
     if (primal_seconds_ > 0 && primal_seconds_ + shortest_move > due) return false;
     primal_busy_ = true;

@@ -41,7 +41,7 @@ void Search::start(StopCondition* stop) {
     if (root_.budget.depth > 0)
         root_.order = order_features(*objective_, settings_.rules.leaves, root_.subset,
                                      options_.strategy.needs_discrepancy(), stop);
-    if (options_.primal && root_.budget.depth >= 4) {
+    if (options_.primal && primal_share() > 0 && root_.budget.depth >= 4) {
         // Primal heuristics copy parts of the data and search below a node: they are left out where that
         // would take much of the memory limit.
         const auto bytes = 3 * static_cast<std::int64_t>(

@@ -60,8 +60,10 @@ struct SearchOptions {
     Ties ties = Ties::any;
     bool greedy = true;  // start from the CART tree
     bool primal = true;  // look for better trees alongside the search (see primal/primal.hpp)
-    // The share of the work that goes into steps that raise the lower bound (see dual.cpp).
+    // The share of the time that this takes, and of the work that goes into steps that raise the lower bound
+    // (see dual.cpp).
     static constexpr double by_depth = -1;
+    double primal_share = by_depth;
     double dual_share = by_depth;
     BoundSwitches bounds;
     KernelChoice kernel;
@@ -255,6 +257,7 @@ class Search {
     bool has_seat() const;
     bool awaits_first_move() const;
     bool may_begin(const Selection& selection) const;
+    double primal_share() const;
     bool improve(Worker& worker, StopCondition& stop, Lock& lock);
     void end_run(RunStatus status);
     void watch_memory();

@@ -54,6 +54,7 @@ class Settings(_Switches):
     kernel: str = "auto"
     seed: int = 0
     primal_heuristics: bool = False
+    primal_share: float | None = None
     dual_share: float = 0.0
     threads: int = 1
 
@@ -74,6 +75,7 @@ def random_settings(rng: np.random.Generator) -> Settings:
         kernel=str(rng.choice(KERNELS)),
         greedy_start=bool(rng.integers(2)),
         primal_heuristics=bool(rng.integers(2)),
+        primal_share=None if rng.integers(2) else float(rng.choice([0.0, 0.5, 0.9])),
         dual_share=float(rng.choice(DUAL_SHARES)),
         threads=int(rng.integers(1, 5)),
         **switches,

@@ -67,6 +67,7 @@ class BaseOptimalTree(FittedTree):
     strategy: str | Strategy = "dfs-blossom"
     greedy_start: bool = True
     primal_heuristics: bool = True
+    primal_share: float | None = None
     dual_share: float | None = None
     terminal: str = "depth-two"
     depth_two_strategy: str | Strategy = "dfs-blossom"

@@ -280,9 +280,17 @@ METHOD_OPTIONS = (
         ("boolean",),
         "bool",
         "Whether to look for better trees alongside the search, at depth limits from 4 on: greedy tops with optimal"
-        " depth-two bottoms, and searches below single nodes of the incumbent. They take at most a tenth of"
-        " the time at depth 4 and a quarter from depth 5 on, twice that in the first second, and never change what is"
-        " proven.",
+        " depth-two bottoms, and searches below single nodes of the incumbent. They take a share of the time"
+        " (primal_share), and never change what is proven.",
+        to_core=True,
+    ),
+    Option(
+        "primal_share",
+        None,
+        (Interval(Real, 0, 0.9, closed="both"), None),
+        "float in [0, 0.9] or None",
+        "The share of the time that primal heuristics take at most, and in the first second twice that; 0 is as good as"
+        " none. None: 0.1 at depth 4, 0.25 from depth 5 on.",
         to_core=True,
     ),
     Option(
