@@ -98,14 +98,13 @@ template <class Given>
 Row<Given> share(std::string name, double& (*field)(Given&), double most = 1) {
     std::ostringstream range;
     range << "a number from 0 to " << most;
-    return make_row(std::move(name), range.str(), field,
-                    [=](nanobind::handle value, double& number) {
-                        const auto given = number_from(value);
-                        if (!given) return Reading::wrong_type;
-                        if (!(*given >= 0 && *given <= most)) return Reading::wrong_value;
-                        number = *given;
-                        return Reading::done;
-                    });
+    return make_row(std::move(name), range.str(), field, [=](nanobind::handle value, double& number) {
+        const auto given = number_from(value);
+        if (!given) return Reading::wrong_type;
+        if (!(*given >= 0 && *given <= most)) return Reading::wrong_value;
+        number = *given;
+        return Reading::done;
+    });
 }
 
 template <class Given>

@@ -27,8 +27,8 @@
 
 namespace codt {
 
-// Unless an option says otherwise, primal heuristics take at most this share of a search's time, and twice the
-// share of its first second. At depth four, many searches end soon and find the best tree without them.
+// Unless an option says otherwise, primal heuristics take at most this share of a search's time, and twice
+// the share of its first second. At depth four, many searches end soon and find the best tree without them.
 inline double default_primal_share(std::uint32_t max_depth) {
     return max_depth <= 4 ? 0.1 : 0.25;
 }

@@ -298,8 +298,8 @@ double Search::primal_share() const {
 // together.
 bool Search::improve(Worker& worker, StopCondition& own, Lock& lock) {
     if (!primal_ || primal_busy_) return false;
-    const double due = primal_share() * (elapsed() + std::min(elapsed(), 1.0)) *
-                       (hands_out() ? 1 : limits_.threads);
+    const double due =
+        primal_share() * (elapsed() + std::min(elapsed(), 1.0)) * (hands_out() ? 1 : limits_.threads);
     if (primal_seconds_ > 0 && primal_seconds_ + shortest_move > due) return false;
     primal_busy_ = true;
     if (primal_seconds_ > 0) wake();  // another thread takes this one's place
