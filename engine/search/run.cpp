@@ -295,11 +295,11 @@ double Search::primal_share() const {
 }
 
 // One move of the primal heuristics, if it is their turn. Their share is one of the time of all threads
-// together.
+// together, and so is the first second.
 bool Search::improve(Worker& worker, StopCondition& own, Lock& lock) {
     if (!primal_ || primal_busy_) return false;
-    const double due =
-        primal_share() * (elapsed() + std::min(elapsed(), 1.0)) * (hands_out() ? 1 : limits_.threads);
+    const double spent = elapsed() * (hands_out() ? 1 : limits_.threads);
+    const double due = primal_share() * (spent + std::min(spent, 1.0));
     if (primal_seconds_ > 0 && primal_seconds_ + shortest_move > due) return false;
     primal_busy_ = true;
     if (primal_seconds_ > 0) wake();  // another thread takes this one's place

@@ -4,7 +4,8 @@ A search on one thread is stopped by its processor time, so that a busy machine 
 the wall clock.
 
 The paper's search has no primal heuristics, which would hide how soon a strategy finds good trees by itself, and takes
-the first optimal tree that it finds. So do ``codt`` and ``codt-threads``; the others have the defaults but for one share.
+the first optimal tree that it finds. So do ``codt`` and ``codt-threads``; the others have the defaults, but for one
+share.
 """
 
 from __future__ import annotations
