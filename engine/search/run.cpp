@@ -151,6 +151,7 @@ void Search::work(Worker& worker, StopCondition& outer, StopCondition& own, bool
     const auto is_over = [&] { return stopping_ || (leads && outer.reached()); };
     Lock lock(mutex_);
     bool asked = false;  // whether it should stop, without the lock
+    bool moved = false;  // a primal heuristic, in the last turn
     while (!stopping_) {
         if (leads) {
             if (!std::exchange(asked, false)) {
@@ -165,7 +166,10 @@ void Search::work(Worker& worker, StopCondition& outer, StopCondition& own, bool
                                                                         : RunStatus::interrupted);
         }
         if (const auto status = over()) return end_run(*status);
-        if (improve(worker, own, lock)) continue;
+        // On small data most of the time goes into what is around a move, which is not counted as its time.
+        // So the search has a turn after every move, or it might never have one.
+        moved = !moved && improve(worker, own, lock);
+        if (moved) continue;
 
         std::optional<Selection> selection;
         const bool dual = dual_turn();
