@@ -172,18 +172,18 @@ class Whole(DaskCrew):
         self.heard: list[tuple[str, int]] = []
         self.waits = False
 
-    def _hear(self, event: Any) -> None:
-        super()._hear(event)
+    def _hear(self, run: Any, event: Any) -> None:
+        super()._hear(run, event)
         message = event[1]
         if message["report"]["counters"][2] > 0:
             self.heard.append((message["worker"], message["unit"]))
 
-    def _next_unit(self) -> Any:
-        return None if self.waits else super()._next_unit()
+    def _next_unit(self, run: Any) -> Any:
+        return None if self.waits else super()._next_unit(run)
 
     def has(self, worker: str, unit: int) -> bool:
         """Whether a worker is busy with a unit."""
-        return f"{self._run}-{unit}" in self._client.processing()[worker]
+        return f"{self._run.name}-{unit}" in self._client.processing()[worker]
 
 
 def set_pace(seconds: float) -> None:
@@ -214,7 +214,7 @@ def test_a_worker_that_is_killed_and_those_that_join(cluster: Any, client: Any, 
         cluster.scale(3)
         assert soon(lambda: len(set(crew._threads) - set(processes)) == 2)
         crew.waits = False
-        crew._give_out()
+        crew._give_out(crew._run)
 
     # A unit may be over whenever its worker is stopped, so that none is killed: once more then.
     for _ in range(5):

@@ -15,69 +15,8 @@ import pytest
 distributed = pytest.importorskip("distributed")
 
 from codt.cluster import ClusterLostError, dask_crew, unit_tasks
-from codt.cluster.dask_crew import DaskCrew
 from codt.search.units import no_news
-
-#: The future of the data, and those of each worker's copy.
-DATA, COPY = "data", "data of "
-
-
-class Tasks:
-    """A client of a cluster that keeps what it is to do."""
-
-    status = "running"
-
-    def __init__(self, **threads: int) -> None:
-        self.threads = threads
-        self.data: list[Any] = []
-        self.sent: list[tuple[int, str, float]] = []
-        self.done: dict[int, Any] = {}
-        self.told: list[tuple[Any, tuple[Any, ...], Any]] = []
-
-    def nthreads(self, **patience: float) -> dict[str, int]:
-        return self.threads
-
-    def submit(self, function: Any, *arguments: Any, workers: Any = None, **options: Any) -> Any:
-        if function is unit_tasks.keep:
-            self.data.append((workers, *arguments))
-            return DATA if workers is None else COPY + workers[0]
-        data, unit, _ = arguments
-        assert data == COPY + workers[0]
-        assert options["allow_other_workers"]
-        self.sent.append((unit["id"], workers[0], unit["cutoff"]))
-        future = SimpleNamespace(exception=lambda timeout: None, result=lambda timeout: self.result())
-        future.add_done_callback = lambda call: self.done.update({unit["id"]: lambda: call(future)})
-        return future
-
-    def result(self) -> str:
-        """What every unit returns."""
-        return "end"
-
-    def subscribe_topic(self, topic: str, handler: Any) -> None:
-        self.topic = topic
-        self.hear = handler
-
-    def unsubscribe_topic(self, topic: str) -> None:
-        assert topic == self.topic
-
-    def cancel(self, futures: Any) -> None:
-        pass
-
-    def run(self, function: Any, *arguments: Any, workers: Any = None, **options: Any) -> None:
-        self.told.append((function, arguments, workers))
-
-
-def begun(client: Tasks, fail: Any) -> tuple[DaskCrew, Any]:
-    """A crew that has got data, and the data."""
-    plain = {"heuristic": {"kind": "none"}}
-    recipe: Any = SimpleNamespace(options={"strategy": plain, "depth_two_strategy": plain})
-    crew = DaskCrew(client)
-    crew.begin(recipe, fail)
-    return crew, recipe
-
-
-def unit_of(number: int) -> Any:
-    return {"id": number, "depth": 3, "samples": 9, "lower": 0.0, "cutoff": 10.0}
+from tests.support.crew_client import DATA, Tasks, begun, crew_with_a_unit, unit_of
 
 
 def test_a_worker_has_one_unit_ahead_and_the_others_wait_until_their_turn() -> None:
@@ -123,15 +62,6 @@ CANCELLED = (
     asyncio.CancelledError(),
     distributed.client.FutureCancelledError("k", ""),
 )
-
-
-def crew_with_a_unit(client: Tasks) -> tuple[DaskCrew, list[BaseException]]:
-    """A crew whose only unit is under way, and the errors that it reports."""
-    failures: list[BaseException] = []
-    crew, _ = begun(client, failures.append)
-    assert crew.seats() == 1
-    crew.solve(unit_of(1), lambda news: 5.0)
-    return crew, failures
 
 
 @pytest.mark.parametrize("cancelled", CANCELLED, ids=type)
@@ -251,7 +181,7 @@ def test_workers_that_have_sent_news_hear_the_cutoffs_of_their_units() -> None:
 
     def message(number: int, worker: str) -> Any:
         report = {**no_news(unit_of(number)), "expansions": 10 + number}
-        return (0.0, {"unit": number, "worker": worker, "report": report})
+        return (0.0, {"run": client.run_name, "unit": number, "worker": worker, "report": report})
 
     try:
         for number in heard:
@@ -267,7 +197,7 @@ def test_workers_that_have_sent_news_hear_the_cutoffs_of_their_units() -> None:
     assert heard == {1: [0, 11], 2: [0, 12], 3: [0, 13]}
     # Nobody waits for the last one any more.
     assert news_of(client) == {("a", 1): 7.0, ("b", 2): None, ("a", 3): 5.0, ("b", 99): None}
-    assert client.told[-1] == (unit_tasks.end_run, (client.topic,), None)
+    assert client.told[-1] == (unit_tasks.end_run, (client.run_name,), None)
     # The paces of a unit, of its worker's messages and of the answers.
     assert 0.1 + unit_tasks.PACE + dask_crew.PACE < 1
 
@@ -278,7 +208,7 @@ def news_of(client: Tasks) -> dict[tuple[str, int], float | None]:
     for function, arguments, workers in list(client.told):
         if function is unit_tasks.tell:
             run, cutoffs = arguments
-            assert run == client.topic
+            assert run == client.run_name
             news |= {(workers[0], unit): cutoff for unit, cutoff in cutoffs.items()}
     return news
 
@@ -345,19 +275,21 @@ def test_a_worker_tells_what_it_knows_at_its_pace_and_hears_of_cutoffs(
         return "end"
 
     recipe: Any = Solver(script)
-    assert unit_tasks.solve(recipe, unit, "run") == "end"  # type: ignore[comparison-overlap]
-    assert [(topic, message["unit"], message["worker"]) for topic, message in sent] == [("run", 4, "here")] * 2
+    assert unit_tasks.solve(recipe, unit, "run", "topic") == "end"  # type: ignore[comparison-overlap]
+    assert [(topic, *(message[name] for name in ("run", "unit", "worker"))) for topic, message in sent] == [
+        ("topic", "run", 4, "here")
+    ] * 2
     assert [message["report"]["lower"] for _, message in sent] == pytest.approx([0.35, 0.7])
 
 
 def test_a_worker_makes_one_search_of_the_data_for_all_units_of_a_run(sent: list[tuple[str, Any]]) -> None:
     recipes: list[Any] = [Solver(lambda unit, talk: unit["id"]) for _ in range(2)]
     for number in range(5):
-        for recipe, run in zip(recipes, ("first", "second"), strict=True):
-            assert unit_tasks.solve(recipe, unit_of(number), run) == number  # type: ignore[comparison-overlap]
+        for recipe, run in zip(recipes, ("first-1", "second-1"), strict=True):
+            assert unit_tasks.solve(recipe, unit_of(number), run, "topic") == number  # type: ignore[comparison-overlap]
     assert [recipe.searches for recipe in recipes] == [1, 1]
     assert unit_tasks.state()["searches"] == 2
-    asyncio.run(unit_tasks.end_run("first"))
+    asyncio.run(unit_tasks.end_run("first-1"))
     assert unit_tasks.state()["searches"] == 1
     assert not sent
 
@@ -371,5 +303,5 @@ def test_a_unit_ends_when_its_task_is_forgotten(sent: list[tuple[str, Any]], tas
         sleep(1.1 * unit_tasks.PACE)
         return talk(no_news(unit))
 
-    assert unit_tasks.solve(Solver(script), unit_of(4), "run") is None  # type: ignore[arg-type]
+    assert unit_tasks.solve(Solver(script), unit_of(4), "run", "topic") is None  # type: ignore[arg-type]
     assert not sent

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+from concurrent.futures import CancelledError
 from typing import Any
 
 from codt.search.units import CrewError
 
 RUNNING = "running"
+# What is raised for a task that is cancelled depends on the version of Dask.
+CANCELLED = (CancelledError, asyncio.CancelledError)
+ERRORS = (Exception, *CANCELLED)
 
 
 class ClusterLostError(CrewError):
