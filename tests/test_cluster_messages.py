@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import pickle
 from collections import Counter
 from collections.abc import Iterator
+from threading import Timer
 from time import sleep
 from types import SimpleNamespace
 from typing import Any
@@ -14,8 +16,8 @@ import pytest
 
 distributed = pytest.importorskip("distributed")
 
-from codt.cluster import ClusterLostError, dask_crew, unit_tasks
-from codt.search.units import no_news
+from codt.cluster import ClusterLostError, dask_crew, loss, unit_tasks
+from codt.search.units import CrewError, no_news
 from tests.support.crew_client import DATA, Tasks, begun, crew_with_a_unit, unit_of
 
 
@@ -104,6 +106,44 @@ def test_a_unit_that_is_cancelled_by_others_means_that_the_cluster_is_gone(
     crew.end()
     assert [type(failure) for failure in failures] == [ClusterLostError]
     assert words in str(failures[0])
+
+
+@pytest.mark.parametrize("error", [pickle.UnpicklingError("boom"), distributed.comm.CommClosedError("boom")], ids=type)
+def test_a_result_that_cannot_be_fetched_is_no_loss_of_the_cluster(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loss, "_PATIENCE", 0.1)
+    client = Tasks(a=1)
+    crew, failures = crew_with_a_unit(client)
+
+    def result() -> str:
+        raise error
+
+    client.result = result  # type: ignore[method-assign]
+    client.done[1]()
+    crew.end()
+    assert [type(failure) for failure in failures] == [CrewError]
+    text = f"the result of a task could not be fetched from the cluster: {type(error).__name__}: boom."
+    assert str(failures[0]) == text
+
+
+def test_a_connection_may_break_before_the_client_knows_that_its_scheduler_is_lost() -> None:
+    client = Tasks(a=1)
+    crew, failures = crew_with_a_unit(client)
+
+    def result() -> str:
+        Timer(0.2, setattr, (client, "status", "connecting")).start()
+        raise distributed.comm.CommClosedError("boom")
+
+    client.result = result  # type: ignore[method-assign]
+    client.done[1]()
+    crew.end()
+    assert [str(failure) for failure in failures] == ["the cluster is gone: the connection to its scheduler was lost."]
+
+
+@pytest.mark.parametrize(("error", "text"), [(KeyError(), "KeyError."), (ValueError("Why?"), "ValueError: Why?")])
+def test_errors_of_workers_are_sentences(error: Exception, text: str) -> None:
+    assert str(loss.worker_error(error)).endswith(f"could not solve its part of the search: {text}")
 
 
 def test_a_result_may_be_late() -> None:
@@ -200,6 +240,30 @@ def test_workers_that_have_sent_news_hear_the_cutoffs_of_their_units() -> None:
     assert client.told[-1] == (unit_tasks.end_run, (client.run_name,), None)
     # The paces of a unit, of its worker's messages and of the answers.
     assert 0.1 + unit_tasks.PACE + dask_crew.PACE < 1
+
+
+@pytest.mark.parametrize("error", [OSError(), *CANCELLED], ids=type)
+def test_a_message_to_workers_that_is_lost_is_not_the_last(error: BaseException) -> None:
+    client = Tasks(a=1)
+    crew, _ = crew_with_a_unit(client)
+    run, attempts = client.run, []
+
+    def lossy(*arguments: Any, **options: Any) -> None:
+        attempts.append(arguments)
+        if len(attempts) == 1:
+            raise error
+        run(*arguments, **options)
+
+    client.run = lossy  # type: ignore[method-assign]
+    try:
+        for _ in range(100):
+            client.hear((0.0, {"run": client.run_name, "unit": 1, "worker": "a", "report": no_news(unit_of(1))}))
+            if news_of(client):
+                break
+            sleep(0.05)
+    finally:
+        crew.end()
+    assert news_of(client) == {("a", 1): 5.0}
 
 
 def news_of(client: Tasks) -> dict[tuple[str, int], float | None]:

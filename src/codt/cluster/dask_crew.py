@@ -34,7 +34,7 @@ from weakref import WeakKeyDictionary
 
 from codt import _core
 from codt.cluster import unit_tasks
-from codt.cluster.loss import ERRORS, cluster_lost, is_connected, worker_error
+from codt.cluster.loss import ERRORS, cluster_lost, fetch_error, is_connected, worker_error
 from codt.search.recipe import Recipe
 from codt.search.units import LONG, Report, no_news
 
@@ -240,8 +240,7 @@ class DaskCrew:
                 raise cluster_lost(self._client) from None
             return None
         except ERRORS as lost:
-            # Only end() cancels units, so somebody else has: the client, without its scheduler.
-            raise cluster_lost(self._client) from lost
+            raise fetch_error(self._client, lost) from lost
         raise worker_error(error)
 
     def _hear(self, run: _Run, event: Any) -> None:
@@ -269,7 +268,7 @@ class DaskCrew:
         options |= {"wait": False, "on_error": "ignore", "callback_timeout": PATIENCE}
         try:
             self._client.run(function, *arguments, **options)
-        except Exception as error:  # a worker that is lost hears nothing, and need not
+        except ERRORS as error:  # a worker that is lost hears nothing, and need not
             _log.debug("a message to workers was lost: %s", error)
 
     def end(self) -> None:
