@@ -411,8 +411,17 @@ def test_tune_searches_on_a_cluster_one_fold_after_the_other(
 
 
 @pytest.mark.parametrize("command", ["fit", "tune", "study"])
-@pytest.mark.parametrize("address", ["nonsense", "127.0.0.1:1"])
-def test_the_command_line_refuses_an_address_without_a_cluster(command: str, address: str, tmp_path: Any) -> None:
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("nonsense", "no Dask scheduler answers there"),
+        ("127.0.0.1:1", "no Dask scheduler answers there"),
+        ("tls://127.0.0.1:1", "there are no certificates for an encrypted connection; expected them in Dask's"),
+    ],
+)
+def test_the_command_line_refuses_an_address_without_a_cluster(
+    command: str, address: str, reason: str, tmp_path: Any
+) -> None:
     runner = pytest.importorskip("typer.testing").CliRunner()
     pytest.importorskip("psutil")
     from codt.command_line.app import app
@@ -428,7 +437,7 @@ def test_the_command_line_refuses_an_address_without_a_cluster(command: str, add
         done = runner.invoke(app, [*given, "--cluster", address], env={"COLUMNS": "300"})
     assert isinstance(done.exception, SystemExit), done.exception
     assert done.exit_code == 2
-    assert f"Invalid value for --cluster: '{address}': no Dask scheduler answers there" in done.output
+    assert f"Invalid value for --cluster: '{address}': {reason}" in done.output
 
 
 def test_the_command_line_keeps_its_time_limit_on_a_cluster(cluster: Any, tmp_path: Any) -> None:
