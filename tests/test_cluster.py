@@ -172,18 +172,18 @@ class Whole(DaskCrew):
         self.heard: list[tuple[str, int]] = []
         self.waits = False
 
-    def _hear(self, event: Any) -> None:
-        super()._hear(event)
+    def _hear(self, run: Any, event: Any) -> None:
+        super()._hear(run, event)
         message = event[1]
         if message["report"]["counters"][2] > 0:
             self.heard.append((message["worker"], message["unit"]))
 
-    def _next_unit(self) -> Any:
-        return None if self.waits else super()._next_unit()
+    def _next_unit(self, run: Any) -> Any:
+        return None if self.waits else super()._next_unit(run)
 
     def has(self, worker: str, unit: int) -> bool:
         """Whether a worker is busy with a unit."""
-        return f"{self._run}-{unit}" in self._client.processing()[worker]
+        return f"{self._run.name}-{unit}" in self._client.processing()[worker]
 
 
 def set_pace(seconds: float) -> None:
@@ -214,7 +214,7 @@ def test_a_worker_that_is_killed_and_those_that_join(cluster: Any, client: Any, 
         cluster.scale(3)
         assert soon(lambda: len(set(crew._threads) - set(processes)) == 2)
         crew.waits = False
-        crew._give_out()
+        crew._give_out(crew._run)
 
     # A unit may be over whenever its worker is stopped, so that none is killed: once more then.
     for _ in range(5):
@@ -349,7 +349,8 @@ def test_an_exception_on_a_worker_arrives(client: Any) -> None:
     own = Strategy("own", priority=["heuristic"], left_right="heuristic", heuristic=Heuristic.function(heuristic))
     model = OptimalTreeClassifier(max_depth=4, strategy=own)
     with pytest.raises(
-        RuntimeError, match=r"a worker of the cluster could not solve.*ZeroDivisionError: of the worker"
+        RuntimeError,
+        match=r"a worker of the cluster could not solve.*ZeroDivisionError: of the worker\. The model keeps",
     ):
         fit(model, X, y, client=client)
     check_fit(model, X, y, "interrupted")  # what was found is kept, as after Ctrl-C
@@ -410,8 +411,17 @@ def test_tune_searches_on_a_cluster_one_fold_after_the_other(
 
 
 @pytest.mark.parametrize("command", ["fit", "tune", "study"])
-@pytest.mark.parametrize("address", ["nonsense", "127.0.0.1:1"])
-def test_the_command_line_refuses_an_address_without_a_cluster(command: str, address: str, tmp_path: Any) -> None:
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("nonsense", "no Dask scheduler answers there"),
+        ("127.0.0.1:1", "no Dask scheduler answers there"),
+        ("tls://127.0.0.1:1", "there are no certificates for an encrypted connection; expected them in Dask's"),
+    ],
+)
+def test_the_command_line_refuses_an_address_without_a_cluster(
+    command: str, address: str, reason: str, tmp_path: Any
+) -> None:
     runner = pytest.importorskip("typer.testing").CliRunner()
     pytest.importorskip("psutil")
     from codt.command_line.app import app
@@ -427,7 +437,7 @@ def test_the_command_line_refuses_an_address_without_a_cluster(command: str, add
         done = runner.invoke(app, [*given, "--cluster", address], env={"COLUMNS": "300"})
     assert isinstance(done.exception, SystemExit), done.exception
     assert done.exit_code == 2
-    assert f"Invalid value for --cluster: '{address}': no Dask scheduler answers there" in done.output
+    assert f"Invalid value for --cluster: '{address}': {reason}" in done.output
 
 
 def test_the_command_line_keeps_its_time_limit_on_a_cluster(cluster: Any, tmp_path: Any) -> None:

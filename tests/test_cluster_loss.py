@@ -183,8 +183,8 @@ def kills_the_scheduler(machines: Machines, monkeypatch: pytest.MonkeyPatch) -> 
     """A cluster whose scheduler is killed by the first message of a worker."""
     hear = DaskCrew._hear
 
-    def hear_and_kill(self: DaskCrew, event: Any) -> None:
-        hear(self, event)
+    def hear_and_kill(self: DaskCrew, *news: Any) -> None:
+        hear(self, *news)
         machines.scheduler.kill()
 
     monkeypatch.setattr(DaskCrew, "_hear", hear_and_kill)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import pickle
 from collections import Counter
 from collections.abc import Iterator
+from threading import Timer
 from time import sleep
 from types import SimpleNamespace
 from typing import Any
@@ -14,70 +16,9 @@ import pytest
 
 distributed = pytest.importorskip("distributed")
 
-from codt.cluster import ClusterLostError, dask_crew, unit_tasks
-from codt.cluster.dask_crew import DaskCrew
-from codt.search.units import no_news
-
-#: The future of the data, and those of each worker's copy.
-DATA, COPY = "data", "data of "
-
-
-class Tasks:
-    """A client of a cluster that keeps what it is to do."""
-
-    status = "running"
-
-    def __init__(self, **threads: int) -> None:
-        self.threads = threads
-        self.data: list[Any] = []
-        self.sent: list[tuple[int, str, float]] = []
-        self.done: dict[int, Any] = {}
-        self.told: list[tuple[Any, tuple[Any, ...], Any]] = []
-
-    def nthreads(self, **patience: float) -> dict[str, int]:
-        return self.threads
-
-    def submit(self, function: Any, *arguments: Any, workers: Any = None, **options: Any) -> Any:
-        if function is unit_tasks.keep:
-            self.data.append((workers, *arguments))
-            return DATA if workers is None else COPY + workers[0]
-        data, unit, _ = arguments
-        assert data == COPY + workers[0]
-        assert options["allow_other_workers"]
-        self.sent.append((unit["id"], workers[0], unit["cutoff"]))
-        future = SimpleNamespace(exception=lambda timeout: None, result=lambda timeout: self.result())
-        future.add_done_callback = lambda call: self.done.update({unit["id"]: lambda: call(future)})
-        return future
-
-    def result(self) -> str:
-        """What every unit returns."""
-        return "end"
-
-    def subscribe_topic(self, topic: str, handler: Any) -> None:
-        self.topic = topic
-        self.hear = handler
-
-    def unsubscribe_topic(self, topic: str) -> None:
-        assert topic == self.topic
-
-    def cancel(self, futures: Any) -> None:
-        pass
-
-    def run(self, function: Any, *arguments: Any, workers: Any = None, **options: Any) -> None:
-        self.told.append((function, arguments, workers))
-
-
-def begun(client: Tasks, fail: Any) -> tuple[DaskCrew, Any]:
-    """A crew that has got data, and the data."""
-    plain = {"heuristic": {"kind": "none"}}
-    recipe: Any = SimpleNamespace(options={"strategy": plain, "depth_two_strategy": plain})
-    crew = DaskCrew(client)
-    crew.begin(recipe, fail)
-    return crew, recipe
-
-
-def unit_of(number: int) -> Any:
-    return {"id": number, "depth": 3, "samples": 9, "lower": 0.0, "cutoff": 10.0}
+from codt.cluster import ClusterLostError, dask_crew, loss, unit_tasks
+from codt.search.units import CrewError, no_news
+from tests.support.crew_client import DATA, Tasks, begun, crew_with_a_unit, unit_of
 
 
 def test_a_worker_has_one_unit_ahead_and_the_others_wait_until_their_turn() -> None:
@@ -125,15 +66,6 @@ CANCELLED = (
 )
 
 
-def crew_with_a_unit(client: Tasks) -> tuple[DaskCrew, list[BaseException]]:
-    """A crew whose only unit is under way, and the errors that it reports."""
-    failures: list[BaseException] = []
-    crew, _ = begun(client, failures.append)
-    assert crew.seats() == 1
-    crew.solve(unit_of(1), lambda news: 5.0)
-    return crew, failures
-
-
 @pytest.mark.parametrize("cancelled", CANCELLED, ids=type)
 def test_a_unit_that_is_cancelled_by_the_end_while_its_result_is_fetched_is_nobodys_concern(
     cancelled: BaseException, caplog: pytest.LogCaptureFixture
@@ -174,6 +106,44 @@ def test_a_unit_that_is_cancelled_by_others_means_that_the_cluster_is_gone(
     crew.end()
     assert [type(failure) for failure in failures] == [ClusterLostError]
     assert words in str(failures[0])
+
+
+@pytest.mark.parametrize("error", [pickle.UnpicklingError("boom"), distributed.comm.CommClosedError("boom")], ids=type)
+def test_a_result_that_cannot_be_fetched_is_no_loss_of_the_cluster(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loss, "_PATIENCE", 0.1)
+    client = Tasks(a=1)
+    crew, failures = crew_with_a_unit(client)
+
+    def result() -> str:
+        raise error
+
+    client.result = result  # type: ignore[method-assign]
+    client.done[1]()
+    crew.end()
+    assert [type(failure) for failure in failures] == [CrewError]
+    text = f"the result of a task could not be fetched from the cluster: {type(error).__name__}: boom."
+    assert str(failures[0]) == text
+
+
+def test_a_connection_may_break_before_the_client_knows_that_its_scheduler_is_lost() -> None:
+    client = Tasks(a=1)
+    crew, failures = crew_with_a_unit(client)
+
+    def result() -> str:
+        Timer(0.2, setattr, (client, "status", "connecting")).start()
+        raise distributed.comm.CommClosedError("boom")
+
+    client.result = result  # type: ignore[method-assign]
+    client.done[1]()
+    crew.end()
+    assert [str(failure) for failure in failures] == ["the cluster is gone: the connection to its scheduler was lost."]
+
+
+@pytest.mark.parametrize(("error", "text"), [(KeyError(), "KeyError."), (ValueError("Why?"), "ValueError: Why?")])
+def test_errors_of_workers_are_sentences(error: Exception, text: str) -> None:
+    assert str(loss.worker_error(error)).endswith(f"could not solve its part of the search: {text}")
 
 
 def test_a_result_may_be_late() -> None:
@@ -251,7 +221,7 @@ def test_workers_that_have_sent_news_hear_the_cutoffs_of_their_units() -> None:
 
     def message(number: int, worker: str) -> Any:
         report = {**no_news(unit_of(number)), "expansions": 10 + number}
-        return (0.0, {"unit": number, "worker": worker, "report": report})
+        return (0.0, {"run": client.run_name, "unit": number, "worker": worker, "report": report})
 
     try:
         for number in heard:
@@ -267,9 +237,33 @@ def test_workers_that_have_sent_news_hear_the_cutoffs_of_their_units() -> None:
     assert heard == {1: [0, 11], 2: [0, 12], 3: [0, 13]}
     # Nobody waits for the last one any more.
     assert news_of(client) == {("a", 1): 7.0, ("b", 2): None, ("a", 3): 5.0, ("b", 99): None}
-    assert client.told[-1] == (unit_tasks.end_run, (client.topic,), None)
+    assert client.told[-1] == (unit_tasks.end_run, (client.run_name,), None)
     # The paces of a unit, of its worker's messages and of the answers.
     assert 0.1 + unit_tasks.PACE + dask_crew.PACE < 1
+
+
+@pytest.mark.parametrize("error", [OSError(), *CANCELLED], ids=type)
+def test_a_message_to_workers_that_is_lost_is_not_the_last(error: BaseException) -> None:
+    client = Tasks(a=1)
+    crew, _ = crew_with_a_unit(client)
+    run, attempts = client.run, []
+
+    def lossy(*arguments: Any, **options: Any) -> None:
+        attempts.append(arguments)
+        if len(attempts) == 1:
+            raise error
+        run(*arguments, **options)
+
+    client.run = lossy  # type: ignore[method-assign]
+    try:
+        for _ in range(100):
+            client.hear((0.0, {"run": client.run_name, "unit": 1, "worker": "a", "report": no_news(unit_of(1))}))
+            if news_of(client):
+                break
+            sleep(0.05)
+    finally:
+        crew.end()
+    assert news_of(client) == {("a", 1): 5.0}
 
 
 def news_of(client: Tasks) -> dict[tuple[str, int], float | None]:
@@ -278,7 +272,7 @@ def news_of(client: Tasks) -> dict[tuple[str, int], float | None]:
     for function, arguments, workers in list(client.told):
         if function is unit_tasks.tell:
             run, cutoffs = arguments
-            assert run == client.topic
+            assert run == client.run_name
             news |= {(workers[0], unit): cutoff for unit, cutoff in cutoffs.items()}
     return news
 
@@ -345,19 +339,21 @@ def test_a_worker_tells_what_it_knows_at_its_pace_and_hears_of_cutoffs(
         return "end"
 
     recipe: Any = Solver(script)
-    assert unit_tasks.solve(recipe, unit, "run") == "end"  # type: ignore[comparison-overlap]
-    assert [(topic, message["unit"], message["worker"]) for topic, message in sent] == [("run", 4, "here")] * 2
+    assert unit_tasks.solve(recipe, unit, "run", "topic") == "end"  # type: ignore[comparison-overlap]
+    assert [(topic, *(message[name] for name in ("run", "unit", "worker"))) for topic, message in sent] == [
+        ("topic", "run", 4, "here")
+    ] * 2
     assert [message["report"]["lower"] for _, message in sent] == pytest.approx([0.35, 0.7])
 
 
 def test_a_worker_makes_one_search_of_the_data_for_all_units_of_a_run(sent: list[tuple[str, Any]]) -> None:
     recipes: list[Any] = [Solver(lambda unit, talk: unit["id"]) for _ in range(2)]
     for number in range(5):
-        for recipe, run in zip(recipes, ("first", "second"), strict=True):
-            assert unit_tasks.solve(recipe, unit_of(number), run) == number  # type: ignore[comparison-overlap]
+        for recipe, run in zip(recipes, ("first-1", "second-1"), strict=True):
+            assert unit_tasks.solve(recipe, unit_of(number), run, "topic") == number  # type: ignore[comparison-overlap]
     assert [recipe.searches for recipe in recipes] == [1, 1]
     assert unit_tasks.state()["searches"] == 2
-    asyncio.run(unit_tasks.end_run("first"))
+    asyncio.run(unit_tasks.end_run("first-1"))
     assert unit_tasks.state()["searches"] == 1
     assert not sent
 
@@ -371,5 +367,5 @@ def test_a_unit_ends_when_its_task_is_forgotten(sent: list[tuple[str, Any]], tas
         sleep(1.1 * unit_tasks.PACE)
         return talk(no_news(unit))
 
-    assert unit_tasks.solve(Solver(script), unit_of(4), "run") is None  # type: ignore[arg-type]
+    assert unit_tasks.solve(Solver(script), unit_of(4), "run", "topic") is None  # type: ignore[arg-type]
     assert not sent

@@ -373,15 +373,19 @@ def test_a_cluster_loses_a_worker_and_nothing_else(data: Path, tmp_path: Path) -
     store = open_store(description, tmp_path / "results")
     seen: list[str] = []
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "local_directory": str(tmp_path)}
-    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
-        pids = list(client.run(os.getpid).values())
+    with (
+        distributed.LocalCluster(**options) as cluster,
+        distributed.Client(cluster) as default,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        pids = list(default.run(os.getpid).values())
 
         def report(record: dict[str, object]) -> None:
             if not seen:
                 os.kill(pids[0], signal.SIGKILL)
             seen.append(str(record["key"]))
 
-        run_on_cluster(pending(description, store), store, cluster.scheduler_address, report)
+        run_on_cluster(pending(description, store), store, client, report)
     assert sorted(seen) == sorted(cell.key for cell in cells(description))
     table = store.table()
     assert sorted(table["key"].to_pylist()) == sorted(seen)

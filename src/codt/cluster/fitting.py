@@ -78,6 +78,13 @@ def on_cluster(client: Any = None) -> Iterator[None]:
     client : distributed.Client or str, optional
         As in :func:`fit`.
     """
+    with with_workers(client) as cluster, solved_by(DaskCrew(cluster)):
+        yield
+
+
+@contextmanager
+def with_workers(client: Any = None) -> Iterator[Any]:
+    """Yield a client, as :func:`connected` does, of a cluster that has workers."""
     with connected(client) as cluster:
         try:
             threads = cluster.nthreads()
@@ -85,8 +92,7 @@ def on_cluster(client: Any = None) -> Iterator[None]:
             raise ValueError(f"client={shown(client)}: the scheduler does not answer ({error}).") from error
         if not threads:
             raise ValueError(f"client={shown(client)}: the cluster has no workers; expected at least one.")
-        with solved_by(DaskCrew(cluster)):
-            yield
+        yield cluster
 
 
 @contextmanager
@@ -98,11 +104,12 @@ def connected(client: Any = None) -> Iterator[Any]:
     except ImportError as error:
         raise ImportError("a cluster needs Dask; install it with: pip install 'codt[cluster]'") from error
     if isinstance(client, str):
+        _check_encryption(client)
         try:
             # A client for an address without a port would hang when it is collected.
             get_address_host_port(client)
             own = distributed.Client(client, set_as_default=False)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, TypeError) as error:
             raise ValueError(f"client={shown(client)}: no Dask scheduler answers there ({error}).") from error
         with own:
             yield own
@@ -123,3 +130,30 @@ def connected(client: Any = None) -> Iterator[Any]:
             f"client: its status is {client.status!r}; expected a client that is connected to a scheduler, {RUNNING!r}."
         )
     yield client
+
+
+def _check_encryption(address: str) -> None:
+    """Refuse an address that Dask's configuration does not fit: a client for it would hang when it is collected."""
+    import dask  # noqa: PLC0415 (an optional library)
+    from distributed.comm.addressing import parse_address  # noqa: PLC0415
+    from distributed.security import Security  # noqa: PLC0415
+
+    if dask.config.get("distributed.client.security-loader", None):  # certificates come from elsewhere
+        return
+    try:
+        encryption = Security().get_connection_args("client")
+    except (OSError, ValueError) as error:
+        raise ValueError(
+            f"client={shown(address)}: the certificates of Dask's configuration (distributed.comm.tls) cannot be read"
+            f" ({error})."
+        ) from error
+    scheme, _ = parse_address(address)
+    if scheme == "tls" and encryption["ssl_context"] is None:
+        raise ValueError(
+            f"client={shown(address)}: there are no certificates for an encrypted connection; expected them in Dask's"
+            " configuration (distributed.comm.tls)."
+        )
+    if scheme in ("tcp", "ws") and encryption["require_encryption"]:
+        raise ValueError(
+            f"client={shown(address)}: Dask's configuration requires encryption; expected an address that begins with tls://."
+        )

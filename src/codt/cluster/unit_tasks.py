@@ -14,8 +14,9 @@ PACE = 0.3
 
 # Of this process: searches that solve units, by the name of the run; the latest last.
 _searches: dict[str, _core.Search] = {}
-# What was told about units: their cutoffs, or None for those that are to end; and the runs that are over.
-_told: dict[tuple[str, int], float | None] = {}
+# Of units that are being solved: the cutoff that was told last, or None for one that is to end; a list of one.
+_told: dict[tuple[str, int], list[float | None]] = {}
+# Runs that are over.
 _over: dict[str, None] = {}
 _lock = Lock()
 _KEPT_SEARCHES = 2
@@ -27,14 +28,15 @@ def keep(recipe: Recipe) -> Recipe:
     return recipe
 
 
-def solve(recipe: Recipe, unit: _core.Unit, run: str) -> _core.UnitReport:
-    """Solve a unit; meanwhile tell the run about it, and listen."""
+def solve(recipe: Recipe, unit: _core.Unit, run: str, topic: str) -> _core.UnitReport:
+    """Solve a unit; meanwhile tell the run about it, by events of a topic, and listen."""
     from distributed import get_worker  # noqa: PLC0415 (an optional library)
 
     search = _search(recipe, run)
     worker = get_worker()
     task = worker.get_current_task()
     key = (run, unit["id"])
+    cutoff = _told[key] = [unit["cutoff"]]
     next_message = perf_counter() + PACE
     told: _core.UnitReport | None = None
 
@@ -47,9 +49,9 @@ def solve(recipe: Recipe, unit: _core.Unit, run: str) -> _core.UnitReport:
             next_message = perf_counter() + PACE
             if _is_forgotten(worker, task):
                 return None
-            worker.log_event(run, {"unit": unit["id"], "worker": worker.address, "report": report})
+            worker.log_event(topic, {"run": run, "unit": unit["id"], "worker": worker.address, "report": report})
             told = None
-        return None if run in _over else _told.get(key, unit["cutoff"])
+        return None if run in _over else cutoff[0]
 
     try:
         return search.solve_unit(unit, talk)
@@ -67,16 +69,27 @@ def _search(recipe: Recipe, run: str) -> _core.Search:
     """Return the search that solves the units of a run: made once in each process."""
     with _lock:
         if run not in _searches:
+            # A crew has one run at a time. It has left the others, even if that could not be said here.
+            for other in [name for name in _searches if _crew(name) == _crew(run)]:
+                del _searches[other]
             _searches[run] = recipe.search()
             while len(_searches) > _KEPT_SEARCHES:
                 del _searches[next(iter(_searches))]
         return _searches[run]
 
 
+def _crew(run: str) -> str:
+    """Return the crew of a run: its name without the number."""
+    return run.rpartition("-")[0]
+
+
 # Coroutines, because Dask does not wait for these to end.
 async def tell(run: str, news: dict[int, float | None]) -> None:
     """Hear of the cutoffs of units."""
-    _told.update({(run, unit): cutoff for unit, cutoff in news.items()})
+    for unit, cutoff in news.items():
+        # What comes after the end of a unit is of no use; kept, it would be there as long as this process.
+        if (told := _told.get((run, unit))) is not None:
+            told[0] = cutoff
 
 
 async def end_run(run: str) -> None:
@@ -86,8 +99,6 @@ async def end_run(run: str) -> None:
         del _over[next(iter(_over))]
     with _lock:
         _searches.pop(run, None)
-    for key in [key for key in _told if key[0] == run]:
-        del _told[key]
 
 
 def state(_: Any = None) -> dict[str, int]:

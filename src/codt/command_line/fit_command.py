@@ -66,7 +66,16 @@ def fit(
     if out is not None:
         write_text(out, model.to_json())
     if failure is not None:
-        raise failed(failure, "This is the best tree found until then.")
+        raise failed(failure, _what_is_left(quiet, out))
+
+
+def _what_is_left(quiet: bool, out: Path | None) -> str:
+    """Say what has become of the best tree of a search that has failed."""
+    if not quiet:
+        return "This is the best tree found until then."
+    if out is not None:
+        return f"{'Standard output' if str(out) == '-' else out} has the best tree found until then."
+    return "The best tree found until then is lost: --quiet without --out neither shows nor keeps it."
 
 
 def _fit(model: Any, rows: Rows) -> CrewError | None:

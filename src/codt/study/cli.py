@@ -53,9 +53,9 @@ def run(
     cluster: Annotated[str | None, typer.Option(help="Run on the Dask cluster at this address instead.")] = None,
 ) -> None:
     """Run studies; finished cells are not run again."""
-    from codt.cluster.fitting import connected
+    from codt.cluster.fitting import with_workers
     from codt.cluster.flag import at_address, failed
-    from codt.cluster.loss import ClusterLostError
+    from codt.search.units import CrewError
     from codt.study.cells import cells
     from codt.study.cluster import run_on_cluster
     from codt.study.description import find_all
@@ -74,7 +74,7 @@ def run(
         typer.echo(missing, err=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     bars = Progress(*columns, TextColumn("left:"), TimeRemainingColumn())
-    with nullcontext() if cluster is None else at_address(connected(cluster)) as client, bars as progress:
+    with nullcontext() if cluster is None else at_address(with_workers(cluster)) as client, bars as progress:
         for description in descriptions:
             store = open_store(description, out)
             work = pending(description, store, retries)
@@ -93,7 +93,7 @@ def run(
             else:
                 try:
                     run_on_cluster(work, store, client, report)
-                except ClusterLostError as error:
+                except CrewError as error:
                     raise failed(error, "What is finished is kept; the same command continues the study.") from error
             # Another process may have run some of the cells.
             progress.update(bar, completed=total - len(pending(description, store)))
