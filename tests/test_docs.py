@@ -64,10 +64,14 @@ def test_the_main_classes_have_examples_that_run() -> None:
             "codt.search.search",
             "codt.strategy.strategy",
             "codt.tree.tree",
+            "codt.search.progress",
+            "codt.tuning.path",
+            "codt.verification.certificate",
         )
         for test in documented(name)
     }
     assert {"OptimalTreeClassifier", "OptimalTreeRegressor", "Search", "Strategy", "Tree"} <= with_examples
+    assert {"Certificate", "PathPoint", "Progress"} <= with_examples
 
 
 def test_the_python_of_the_readme_runs(tmp_path: Path) -> None:

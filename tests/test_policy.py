@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -23,7 +23,6 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import column_or_1d
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.multiclass import check_classification_targets
@@ -287,36 +286,51 @@ def test_models_of_scores_see_the_samples_as_they_are() -> None:
     assert set(policy.predict(frame)) <= set(names)
 
 
-def test_scores_are_the_formula() -> None:
-    X, action, outcome, _ = trial(90, 3)
+def assert_the_formula(model: Any, outcome: Any, expects: Callable[[Any, Any], Any]) -> None:
+    """Compare scores with the formula, where ``expects`` is what a fitted model expects of samples."""
+    X, action, _, _ = trial(90, 3)
     shares = np.tile([0.2, 0.3, 0.5], (90, 1))
     folds = KFold(3)
-    found = doubly_robust_scores(X, action, outcome, outcome_model=LinearRegression(), propensity=shares, cv=folds)
+    found = doubly_robust_scores(X, action, outcome, outcome_model=model, propensity=shares, cv=folds)
     for train, test in folds.split(X):
         for a in range(3):
             rows = train[action[train] == a]
-            expected = LinearRegression().fit(X[rows], outcome[rows]).predict(X[test])
+            expected = expects(clone(model).fit(X[rows], outcome[rows]), X[test])
             taken = action[test] == a
             expected[taken] += (outcome[test][taken] - expected[taken]) / shares[test][taken, a]
             assert found[test, a] == pytest.approx(expected)
 
 
+def test_scores_are_the_formula() -> None:
+    assert_the_formula(LinearRegression(), trial(90, 3)[2], lambda model, X: model.predict(X))
+
+
 def test_outcomes_of_yes_and_no_are_expected_by_the_probabilities_of_classifiers() -> None:
     X, action, outcome, _ = trial(90, 3)
     success = (outcome > np.median(outcome)).astype(float)
+    assert_the_formula(LogisticRegression(), success, lambda model, X: model.predict_proba(X)[:, 1])
     shares = np.tile([0.2, 0.3, 0.5], (90, 1))
-    folds = KFold(3)
-    found = doubly_robust_scores(X, action, success, outcome_model=LogisticRegression(), propensity=shares, cv=folds)
-    for train, test in folds.split(X):
-        for a in range(3):
-            rows = train[action[train] == a]
-            expected = LogisticRegression().fit(X[rows], success[rows]).predict_proba(X[test])[:, 1]
-            taken = action[test] == a
-            expected[taken] += (success[test][taken] - expected[taken]) / shares[test][taken, a]
-            assert found[test, a] == pytest.approx(expected)
-    never = np.where(action == 1, 0.0, success)  # a model that has seen one outcome only
-    tree = DecisionTreeClassifier(max_depth=1)
-    assert not doubly_robust_scores(X, action, never, outcome_model=tree, propensity=shares, cv=folds)[:, 1].any()
+    for only in (0.0, 1.0):  # models would see one outcome only, which this one refuses
+        same = np.where(action == 1, only, success)
+        found = doubly_robust_scores(
+            X, action, same, outcome_model=LogisticRegression(), propensity=shares, cv=KFold(3)
+        )
+        assert (found[:, 1] == only).all()
+
+
+def test_folds_of_scores_can_be_given_in_every_way() -> None:
+    X, action, outcome, _ = trial(90, 3)
+    given: dict[str, Any] = {"outcome_model": LinearRegression(), "propensity": np.full((90, 3), 1 / 3)}
+
+    def scores(cv: Any) -> Any:
+        return doubly_robust_scores(X, action, outcome, cv=cv, random_state=0, **given)
+
+    for same in (np.int64(5), None):
+        assert (scores(same) == scores(5)).all()
+    pairs = list(KFold(3).split(X))
+    masks = [tuple(np.isin(np.arange(90), part) for part in pair) for pair in pairs]
+    for same in (pairs, masks, iter(pairs)):
+        assert (scores(same) == scores(KFold(3))).all()
 
 
 @pytest.mark.parametrize(
@@ -325,10 +339,23 @@ def test_outcomes_of_yes_and_no_are_expected_by_the_probabilities_of_classifiers
         ({"outcome_model": LogisticRegression()}, "is a classifier, but outcome holds 2; expected outcomes of 0 and 1"),
         ({"outcome_model": SVC()}, r"outcome_model=SVC\(\) predicts no probabilities"),
         ({"propensity_model": SVC()}, r"propensity_model=SVC\(\) predicts no probabilities; expected .* predict_proba"),
-        ({"action": np.linspace(0, 1, 8)}, "cv=2: the action 0.0 was taken for 1 samples only; .* continuous"),
-        ({"action": list("aaaaaaab")}, "cv=2: the action 'b' was taken for 1 samples only; expected at least 2"),
+        ({"action": np.linspace(0, 1, 8)}, "cv=2: the action 0.0 was taken for 1 sample only; .* continuous"),
+        ({"action": list("aaaaaaab")}, "cv=2: the action 'b' was taken for 1 sample only; expected at least 2"),
         ({"action": [7] * 8}, "action holds only 7; expected at least two"),
         ({"cv": 1}, "cv=1: expected at least 2 folds"),
+        ({"cv": 4, "action": [0, 0, 0, 1, 1, 1, 1, 1]}, "cv=4: the action 0 was taken for 3 samples only"),
+        ({"cv": True}, "cv=True: expected a number of folds, a splitter or pairs of indices"),
+        ({"cv": 5.0}, r"cv=5\.0: Expected `cv` as an integer"),
+        ({"cv": "5"}, "cv='5': Expected `cv` as an integer"),
+        ({"cv": [([0, 1, 2, 3], [8])]}, r"cv=\[.*\], fold 1 of 1: got the row 8; expected indices from 0 to 7"),
+        ({"cv": [([0, 1, 2, 3], [4])]}, r"cv=\[.*\]: expected every sample in the test part of a fold"),
+        ({"action": [0, None] * 4}, r"action: expected one .* all texts; got None in row 1 \(counted from 0\)"),
+        ({"action": np.array([0, np.nan] * 4)}, "action: expected one action .* got nan in row 1"),
+        ({"action": [0, "a"] * 4}, "action: expected one action for each sample, .* all texts; got 0 and 'a'"),
+        ({"action": np.array([0, "a"] * 4, dtype=object)}, "action: expected one action .* got 0 and 'a'"),
+        ({"action": np.zeros((8, 2))}, "action: expected one action .* shape"),
+        ({"action": 1}, "action: expected one action .* shape"),
+        ({"outcome": np.ones((8, 1))}, r"outcome has shape \(8, 1\); expected \(8,\)"),
         ({"cv": KFold(2), "action": [0, 0, 0, 0, 1, 1, 1, 1]}, "no sample of a fold has the action 0; expected fewer"),
         ({"outcome": list("abcdefgh")}, "outcome: expected finite numbers"),
         ({"outcome": [np.nan] * 8}, "outcome: expected finite numbers"),
@@ -340,6 +367,13 @@ def test_scores_name_what_they_cannot_use(changes: dict[str, Any], message: str)
     given: dict[str, Any] = {"action": [0, 1] * 4, "outcome": [2.0] * 8, "cv": 2} | changes
     with pytest.raises(ValueError, match=message):
         doubly_robust_scores(np.arange(8.0).reshape(-1, 1), **given)
+
+
+@pytest.mark.parametrize("name", ["outcome_model", "propensity_model"])
+@pytest.mark.parametrize("model", ["rf", LogisticRegression, lambda X: X])
+def test_models_of_scores_are_estimators(name: str, model: Any) -> None:
+    with pytest.raises(TypeError, match=f"^{name}={re.escape(repr(model))}: expected an instance of an estimator"):
+        doubly_robust_scores([[0.0], [1.0]] * 4, [0, 1] * 4, [1.0] * 8, cv=2, **{name: model})
 
 
 def test_the_guide_runs() -> None:

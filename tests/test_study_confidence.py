@@ -16,6 +16,7 @@ for library in ("pyarrow", "scipy", "scikit_posthocs", "matplotlib", "jinja2", "
 import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import gmean
 from typer.testing import CliRunner
 
 from codt.command_line.app import app
@@ -24,11 +25,19 @@ from codt.study.cells import cells
 from codt.study.claims import CLAIMS
 from codt.study.confidence import CONFIRMED, CONTRADICTED, NEEDED, UNDECIDED, Verdict, draws, weigh
 from codt.study.description import find
-from codt.study.evidence import Evidence, Finding, either
-from codt.study.judging import beats_peers, means, no_difference, significantly_better, times_slower
+from codt.study.evidence import Evidence, Finding, SumsBySet, either
+from codt.study.judging import (
+    beats_peers,
+    means,
+    no_difference,
+    rises_with_depth,
+    significantly_better,
+    times_slower,
+)
 from codt.study.metrics import Study, evaluate
 from codt.study.runner import open_store
 from codt.study.speed import compare_speed, read_times
+from codt.study.statistics import rank
 from codt.study.store import records_to_table
 
 FIRST = CLAIMS[0]
@@ -151,6 +160,71 @@ def test_a_test_has_its_own_certainty() -> None:
         weigh(means("runtime", (9,), lambda m: True), study_of(runs(noise=1.0)))
     with pytest.raises(KeyError):
         weigh(times_slower("gosdt", (), lambda ratio: True), study_of(runs(noise=1.0)))
+
+
+def test_a_range_is_of_one_pair_that_all_data_sets_choose() -> None:
+    # Without any difference the ends would differ in every draw, if they were chosen anew.
+    study = study_of(runs(noise=1.0, lead=1.0))
+    for test in (means("runtime", (3,), lambda m: m.iloc[-1] <= 9 * m.iloc[0]), no_difference("runtime", 3)):
+        verdict = weigh(test, study)
+        meaning = verdict.effect.partition(":")[0]
+        effect, low, high = effect_of(verdict)
+        assert low < 1 < effect < high
+        last, first = meaning.removeprefix("largest mean to smallest, ").split(" to ")
+        logs = np.log(study.rows[study.rows["depth"] == 3].groupby("label")["runtime"].apply(gmean))
+        assert (logs.idxmax(), logs.idxmin()) == (last, first)
+    # What contradicts a statement about all of them is that pair, so that no verdict is against its range.
+    within = means("runtime", (3,), lambda m: m.iloc[-1] <= m.iloc[0])
+    assert weigh(within, study).outcome == UNDECIDED
+    assert weigh(within, study_of(runs(noise=0.05, lead=3.0))).outcome == CONTRADICTED
+
+
+def test_a_mean_of_nothing_does_not_rise() -> None:
+    study = study_of(runs(noise=0.0))
+    deep, first = study.rows["depth"] == 4, study.rows["label"] == "lds-mid"
+
+    def verdict(values: Any) -> Verdict:
+        other = replace(study, rows=study.rows.assign(oi=np.asarray(values, dtype=float)))
+        return weigh(rises_with_depth("oi", (3, 4), ["lds-mid", "and-or"]), other)
+
+    still = verdict(np.zeros(len(deep)))
+    assert still.outcome == CONTRADICTED
+    assert effect_of(still) == (1.0, 1.0, 1.0)
+    assert verdict(deep & first).outcome == CONTRADICTED
+    assert verdict(deep).outcome == CONFIRMED
+    assert verdict(deep + 1.0).outcome == CONFIRMED
+
+
+def test_a_test_of_ranks_needs_no_means_and_counts_its_own_sets() -> None:
+    labels = ["dfs-blossom", "lds-mid", "and-or", "bfs-large-lb"]
+    study = runs_in_order(labels, reverse=False)
+    test = significantly_better("runtime", (3, 4), labels[:1], labels[-1:])
+    assert weigh(test, study).n_sets == 8
+    # Ranks are of data sets that all labels have run, also those that are not asked for.
+    kept = ~((study.rows["label"] == "lds-mid") & study.rows["dataset"].isin(["bank", "wilt"]))
+    verdict = weigh(test, replace(study, rows=study.rows[kept].reset_index(drop=True)))
+    assert (verdict.outcome, verdict.n_sets) == (CONFIRMED, 6)
+    assert "(6 data sets," in verdict.evidence
+    # Two that completed nothing share the last rank.
+    records = runs(noise=0.0)
+    for record in records:
+        if record["strategy"] in ("dfs-blossom", "lds-mid"):
+            record["status"] = "time-limit"
+    verdict = weigh(significantly_better("runtime", (3, 4), ["dfs-blossom"], ["lds-mid"]), study_of(records))
+    assert (verdict.outcome, verdict.n_sets, verdict.effect) == (UNDECIDED, 8, "")
+    assert "significant: none of these" in verdict.evidence
+
+
+@pytest.mark.parametrize("n_labels", [4, 40])
+def test_equal_numbers_stay_in_their_order(n_labels: int) -> None:
+    labels = [f"label {number}" for number in range(n_labels)]
+    table = pd.DataFrame(np.ones((2, n_labels)), columns=labels, index=pd.Index(["a", "b"], name="dataset"))
+    table[labels[-1]] = 0.5
+    ordered = [labels[-1], *labels[:-1]]
+    assert list(SumsBySet.of(table).means().index) == ordered
+    ranking = rank(table)
+    assert ranking is not None
+    assert list(ranking.ranks.index) == ordered
 
 
 def runs_in_order(labels: list[str], *, reverse: bool) -> Study:

@@ -37,7 +37,7 @@ from codt.study.generalisation.cross_validation import cross_validate, log_loss,
 from codt.study.generalisation.folds import outer_folds, with_noise
 from codt.study.generalisation.measures import varied
 from codt.study.generalisation.section import left_out, means
-from codt.study.generalisation.telling import clear_sets, restricted, side_by_side, verdicts, with_all_sizes
+from codt.study.generalisation.telling import clear_sets, points, restricted, side_by_side, verdicts, with_all_sizes
 from codt.study.learners import LEARNERS
 from codt.study.learners.base import INNER_FOLDS, Training
 from codt.study.metrics import Study, load
@@ -395,6 +395,34 @@ def test_verdicts_in_a_phrase(tmp_path: Path) -> None:
     assert verdicts(by_depth, *pair, "classification") == "worse at every depth"
     sizes = made_up(tmp_path, study(name="sizes", datasets=SETS, samples=(100,)), 0.3)
     assert verdicts(sizes, *pair, "classification") == "better at depth 2"
+    several = open_store(study(name="several", datasets=SETS, depths=(2, 3, 4)), tmp_path)
+    for number, cell in enumerate(cells(study(name="several", datasets=SETS, depths=(2, 3, 4)))):
+        ahead = 0.3 if cell.depth == 2 and cell.method == "optimal-fixed" else 0.0
+        several.add(record(cell, 0.5 + ahead + 0.001 * (number % 5)))
+    assert verdicts(load(several.folder), *pair, "classification") == "better at depth 2, undecided at depths 3 and 4"
+
+
+def test_methods_that_were_not_compared_are_named(tmp_path: Path) -> None:
+    both = made_up(tmp_path, study(datasets=("iris", "wine")), 0.1)
+    none = "mine: there are no rows that compare 'optimal-fixed' with 'forest'"
+    with pytest.raises(ValueError, match=f"{none} for classification"):
+        verdicts(both, "optimal-fixed", "forest", "classification")
+    with pytest.raises(ValueError, match="'optimal-fixed' with 'cart-fixed' for regression"):
+        verdicts(both, "optimal-fixed", "cart-fixed", "regression")
+    with pytest.raises(ValueError, match=f"{none} or 'forest' with 'cart-fixed'"):
+        side_by_side(both, [("optimal-fixed", "forest"), ("forest", "cart-fixed")], "optimal-fixed")
+    alone = made_up(tmp_path, study(name="alone", methods=("optimal-fixed",)), 0.1)
+    with pytest.raises(ValueError, match="alone: there are no rows that compare 'optimal-fixed' with 'cart-fixed'"):
+        side_by_side(alone, [("optimal-fixed", "cart-fixed")], "optimal-fixed")
+    with pytest.raises(ValueError, match="alone: there are no rows that compare"):
+        verdicts(alone, "optimal-fixed", "cart-fixed", "classification")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(-0.0004, "0.0"), (0.0004, "0.0"), (-0.0006, "-0.1"), (0.0, "0.0"), (0.0123, "+1.2")]
+)
+def test_a_difference_that_is_rounded_to_zero_has_no_sign(value: float, text: str) -> None:
+    assert points(value) == text
 
 
 def test_the_sets_on_which_the_folds_leave_no_doubt(tmp_path: Path) -> None:

@@ -109,6 +109,18 @@ def test_a_page_asks_for_its_numbers(tmp_path: Path) -> None:
     assert (docs / FIGURES / "mine-sizes.svg").read_bytes() != first
 
 
+def test_a_part_of_a_study_keeps_its_name_in_figures(tmp_path: Path) -> None:
+    made_up(tmp_path, study(datasets=SETS, depths=(2, 3)), 0.1)
+    text = """{% set part = study("mine").where(depth=3) %}
+{% set proven, others = part.by_proof("optimal-fixed", "classification") %}
+{{ part.figure("sizes") }} {{ proven.figure("sizes") }} {{ part.on_sets_of(study("mine")).figure("sizes") }}
+"""
+    (tmp_path / "page.md.jinja").write_text(text, encoding="utf-8")
+    kept: list[str] = []
+    render_pages(tmp_path, tmp_path, lambda name, figure: kept.append(name))
+    assert kept == ["mine-depth-3-sizes"] * 3
+
+
 def test_a_page_tells_the_verdicts_of_statements(tmp_path: Path) -> None:
     fill(tmp_path, "strategies-runtime", PAPERS)
     text = (

@@ -42,6 +42,7 @@ from codt.study.metrics import (
 )
 from codt.study.report import write_report
 from codt.study.runner import open_store
+from codt.study.sections import facts
 from codt.study.statistics import rank
 from codt.study.store import Store, records_to_table
 from codt.study.tables import run_times
@@ -154,6 +155,15 @@ def test_metrics_of_known_results(tmp_path: Path) -> None:
     spent = geometric_means(by_processor[by_processor["dataset"] == "bank"])
     assert spent["bfs-large-lb"] == pytest.approx(PAPERS["bfs-large-lb"] / 2)
     assert disagreements(study.rows) == []
+
+
+def test_the_facts_of_a_run_of_several_machines_and_builds(tmp_path: Path) -> None:
+    study = load(fill(tmp_path, "strategies-runtime", PAPERS).folder)
+    names = [f"processor {number % 5}" for number in range(len(study.rows))]
+    builds = [None if number % 7 == 0 else f"build {9 - number % 7}" for number in range(len(study.rows))]
+    told = dict(facts(replace(study, rows=study.rows.assign(cpu=names, build=builds))))
+    assert told["machine"] == "; ".join(f"{name}, 2 cores" for name in names[:5])
+    assert told["mixed builds"].endswith(": build 3, build 4, build 5, build 6, build 7, build 8")
 
 
 def test_different_optima_are_reported(tmp_path: Path) -> None:

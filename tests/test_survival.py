@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import pickle
@@ -323,6 +324,44 @@ def test_events_are_told_from_times(columns: dict[str, list[Any]], structured: b
     event, time = events_and_times(frame.to_records(index=False) if structured else frame)
     assert event.tolist() == [True, False, True]
     assert time.tolist() == [1.0, 1.0, 0.0]
+
+
+def test_events_are_told_from_times_in_tables_of_every_kind() -> None:
+    columns = {"months": [1.0, 1.0, 0.0], "dead": [True, False, True]}
+    frame = pd.DataFrame(columns)
+    tables: list[Any] = [frame.astype({"dead": object}), frame.astype({"dead": "boolean"})]
+    with contextlib.suppress(ImportError):
+        import pyarrow as pa
+
+        tables.append(pa.table(columns))
+    for table in tables:
+        event, time = events_and_times(table)
+        assert event.tolist() == [True, False, True]
+        assert time.tolist() == [1.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"a": pd.array([True, None], dtype="boolean"), "b": [1, 2]}, "event in row 1 .* of the column 'a' is missing"),
+        ({"b": [1, 2], "a": [None, True]}, r"event in row 0 \(counted from 0\) of the column 'a' is missing; expected"),
+        ({"a": [1.0, np.nan], "b": [1, 2]}, "event in row 1 .* of the column 'a' is missing; expected True or False"),
+        ({"a": [True, False], "b": pd.to_timedelta([1, 2], unit="D")}, "dates .*timedelta64.* in the column 'b'; ex"),
+        ({"b": pd.to_datetime(["2020-01-01", "2020-01-02"]), "a": [1, 0]}, "dates .*datetime64.* in the column 'b'"),
+    ],
+)
+def test_what_is_missing_and_dates_are_named(columns: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        events_and_times(pd.DataFrame(columns))
+
+
+def test_columns_hold_one_value_for_each_sample() -> None:
+    y = np.zeros(2, dtype=[("event", "?", (2,)), ("time", "f8")])
+    with pytest.raises(ValueError, match=r"y has shape \(2, 2\) in the column 'event'; expected one value for each"):
+        events_and_times(y)
+    twice = pd.DataFrame([[1, 1], [0, 2]], columns=["a", "a"])
+    with pytest.raises(ValueError, match=r"y has shape \(2, 2\) in the column 'a'; expected one value for each"):
+        events_and_times(twice)
 
 
 def test_bad_uses_are_named() -> None:

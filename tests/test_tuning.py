@@ -286,6 +286,11 @@ def test_options_of_the_estimator_are_used() -> None:
     assert not hasattr(inner, "tree_")
 
 
+def refusing(model: Any, X: Any, y: Any) -> float:
+    """A score that fails by itself."""
+    raise ValueError("my own words")
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -299,6 +304,15 @@ def test_options_of_the_estimator_are_used() -> None:
         ({"scoring": "beauty"}, "'scoring' parameter"),
         ({"cv": 1}, "'cv' parameter"),
         ({"scoring": lambda model, X, y: float("nan")}, "scoring=.* gave nan"),
+        ({"scoring": refusing}, r"^scoring=<function refusing at 0x\w+>, fold 1 of 5: my own words$"),
+        (
+            {"cv": [(range(100), [150])]},
+            r"^cv=\[\(range\(0, 100\), \[150\]\)\], fold 1 of 1: got the row 150; expected",
+        ),
+        ({"cv": [(range(100), [0.5])]}, "^cv=.*, fold 1 of 1: got rows of shape .* expected a list of indices"),
+        ({"cv": [(range(100), [])]}, "^cv=.*, fold 1 of 1: a part has no rows; expected some to fit to and some to"),
+        ({"cv": [(list(range(100)), [150])] * 2}, r"^cv=.{60}\.\.\., fold 1 of 2: got the row 150"),
+        ({"cv": []}, r"^cv=\[\] gives no folds"),
     ],
 )
 def test_bad_options_are_named(options: dict[str, Any], message: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ from sklearn.utils import indexable
 from sklearn.utils._indexing import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_array, column_or_1d
 
-Floats = NDArray[np.float64]
+from codt.input_checks.arrays import Floats, is_missing
+from codt.input_checks.folds import Rows, check_folds, shown_folds
+from codt.input_checks.numbers import shown
 
 #: Shares of an action below this are taken for this, so that no single outcome decides everything.
 LEAST_PROPENSITY = 0.01
@@ -51,8 +54,8 @@ def doubly_robust_scores(
         Predicts the probabilities of the actions (``predict_proba``). A random forest by default.
     propensity : array-like of shape (n_samples, n_actions), optional
         The probabilities of the actions where they are known, as in a randomised experiment; instead of a model.
-    cv : int or cross-validation generator, default=5
-        The number of folds, stratified by action; or a splitter of scikit-learn.
+    cv : int, splitter or iterable, default=5
+        The number of folds, stratified by action; or a splitter of scikit-learn, or pairs of indices. None is five.
     random_state : int, RandomState instance or None, default=None
         Seeds the folds and the default models.
 
@@ -81,8 +84,10 @@ def doubly_robust_scores(
     by_default = propensity_model is None and propensity is None
     of_shares = _for_forest(samples, "propensity_model") if by_default else samples
     count = _num_samples(samples)
-    taken, outcomes = column_or_1d(action), _checked(outcome, "outcome")
-    if outcomes.ndim != 1 or not count == len(taken) == len(outcomes):
+    taken, outcomes = _checked_actions(action), _checked(outcome, "outcome")
+    if outcomes.ndim != 1:
+        raise ValueError(f"outcome has shape {outcomes.shape}; expected ({count},).")
+    if not count == len(taken) == len(outcomes):
         raise ValueError(
             f"X, action and outcome have {count}, {len(taken)} and {len(outcomes)} rows; expected one outcome"
             " and one action for every sample."
@@ -92,18 +97,19 @@ def doubly_robust_scores(
         raise ValueError(f"action holds only {actions.tolist()[0]!r}; expected at least two actions.")
     known = None if propensity is None else _known_propensity(propensity, count, len(actions))
     _check_models(outcome_model, None if propensity is not None else propensity_model, outcomes)
-    if isinstance(cv, int):
-        _check_folds(cv, actions, codes)
-    folds = StratifiedKFold(cv, shuffle=True, random_state=random_state) if isinstance(cv, int) else cv
+    by_classifier = outcome_model is not None and is_classifier(outcome_model)
     expected = np.full((count, len(actions)), np.nan)
     shares = np.full((count, len(actions)), np.nan) if known is None else known
-    for train, test in folds.split(samples, codes):
+    for train, test in _folds(cv, samples, actions, codes, random_state):
         missing = np.setdiff1d(np.arange(len(actions)), codes[train])
         if len(missing):
             lacking = actions.tolist()[missing[0]]
             raise ValueError(f"no sample of a fold has the action {lacking!r}; expected fewer folds.")
         for code in range(len(actions)):
             rows = train[codes[train] == code]
+            if by_classifier and np.ptp(outcomes[rows]) == 0:  # which many classifiers refuse to be fitted to
+                expected[test, code] = outcomes[rows[0]]
+                continue
             model = _outcome_model(outcome_model, random_state).fit(_safe_indexing(of_outcomes, rows), outcomes[rows])
             expected[test, code] = _expectations(model, _safe_indexing(of_outcomes, test))
         if known is None:
@@ -112,7 +118,7 @@ def doubly_robust_scores(
             )
             shares[test] = model.predict_proba(_safe_indexing(of_shares, test))
     if np.isnan(expected).any():
-        raise ValueError(f"cv={cv!r}: expected every sample in the test part of a fold.")
+        raise ValueError(f"cv={shown_folds(cv)}: expected every sample in the test part of a fold.")
     own = np.arange(count), codes
     expected[own] += (outcomes - expected[own]) / np.maximum(shares[own], LEAST_PROPENSITY)
     return expected
@@ -128,6 +134,25 @@ def _for_forest(samples: Any, parameter: str) -> Any:
         ) from error
 
 
+def _checked_actions(given: Any) -> NDArray[Any]:
+    """Return the actions, all numbers or all texts."""
+    expected = "action: expected one action for each sample, all numbers or all texts; "
+    try:
+        taken: NDArray[Any] = column_or_1d(given)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{expected}{error}") from error
+    # NumPy turns numbers beside texts in a list into texts, so look at what was given.
+    entries = list(given) if isinstance(given, (list, tuple)) else taken.tolist()
+    missing = [row for row, entry in enumerate(entries) if is_missing(entry)]
+    if missing:
+        raise ValueError(f"{expected}got {entries[missing[0]]} in row {missing[0]} (counted from 0).")
+    texts = [isinstance(entry, str) for entry in entries]
+    if any(texts) and not all(texts):
+        number, text = entries[texts.index(False)], entries[texts.index(True)]
+        raise ValueError(f"{expected}got {shown(number)} and {shown(text)}.")
+    return taken
+
+
 def _checked(given: ArrayLike, parameter: str) -> Floats:
     """Return an array of finite numbers."""
     try:
@@ -138,9 +163,13 @@ def _checked(given: ArrayLike, parameter: str) -> Floats:
 
 
 def _check_models(outcome_model: Any, propensity_model: Any, outcomes: Floats) -> None:
-    """Refuse classifiers that give no probabilities, or are given outcomes that are none."""
+    """Refuse what is no model, and classifiers that give no probabilities or are given outcomes that are none."""
     for name, model in (("outcome_model", outcome_model), ("propensity_model", propensity_model)):
-        if model is None or (name == "outcome_model" and not is_classifier(model)):
+        if model is None:
+            continue
+        if isinstance(model, type) or not (hasattr(model, "fit") and hasattr(model, "get_params")):
+            raise TypeError(f"{name}={shown(model)}: expected an instance of an estimator of scikit-learn.")
+        if name == "outcome_model" and not is_classifier(model):
             continue
         if not hasattr(model, "predict_proba"):
             raise ValueError(f"{name}={model!r} predicts no probabilities; expected a model with predict_proba.")
@@ -151,15 +180,30 @@ def _check_models(outcome_model: Any, propensity_model: Any, outcomes: Floats) -
             )
 
 
-def _check_folds(cv: int, actions: NDArray[Any], codes: NDArray[np.intp]) -> None:
+def _folds(
+    cv: Any, samples: Any, actions: NDArray[Any], codes: NDArray[np.intp], random_state: Any
+) -> list[tuple[Rows, Rows]]:
+    """Return the rows to fit to and those to predict, for each fold."""
+    if cv is None:
+        cv = 5
+    if isinstance(cv, bool):
+        raise ValueError(f"cv={cv}: expected a number of folds, a splitter or pairs of indices.")
+    if isinstance(cv, Integral):
+        _check_number(int(cv), actions, codes)
+        return list(StratifiedKFold(int(cv), shuffle=True, random_state=random_state).split(samples, codes))
+    return check_folds(cv, samples, codes, classifier=True)
+
+
+def _check_number(cv: int, actions: NDArray[Any], codes: NDArray[np.intp]) -> None:
     """Refuse more folds than there are samples of an action."""
     if cv < 2:
         raise ValueError(f"cv={cv}: expected at least 2 folds, or a splitter.")
     counts = np.bincount(codes)
     if counts.min() < cv:
         rarest = actions.tolist()[counts.argmin()]
+        times = f"{counts.min()} sample{'' if counts.min() == 1 else 's'}"
         raise ValueError(
-            f"cv={cv}: the action {rarest!r} was taken for {counts.min()} samples only; expected at least {cv}, so that"
+            f"cv={cv}: the action {rarest!r} was taken for {times} only; expected at least {cv}, so that"
             " every fold has one. Actions are values that recur: put continuous ones into classes first."
         )
 
@@ -168,10 +212,7 @@ def _expectations(model: Any, samples: Any) -> Floats:
     """Return what a fitted model expects: of a classifier, the probability of the outcome 1."""
     if not is_classifier(model):
         return np.asarray(model.predict(samples), dtype=np.float64)
-    classes = model.classes_.tolist()
-    if 1.0 not in classes:
-        return np.zeros(_num_samples(samples))
-    return np.asarray(model.predict_proba(samples)[:, classes.index(1.0)], dtype=np.float64)
+    return np.asarray(model.predict_proba(samples)[:, model.classes_.tolist().index(1.0)], dtype=np.float64)
 
 
 def _known_propensity(given: ArrayLike, n_samples: int, n_actions: int) -> Floats:

@@ -37,6 +37,19 @@ class Progress:
         Bytes that the search holds.
     improved : bool
         Whether the call is for a better tree; otherwise it is a regular one.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from codt import OptimalTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> found = []
+    >>> def callback(progress):
+    ...     if progress.improved:
+    ...         found.append(progress.objective)
+    >>> model = OptimalTreeClassifier(max_depth=2, callback=callback).fit(X, y)
+    >>> found[-1] == model.objective_
+    True
     """
 
     seconds: float

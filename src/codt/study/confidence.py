@@ -61,8 +61,10 @@ def weigh(test: Test, study: Study) -> Verdict:
     evidence = test(study)
     n_sets = len(evidence.sets)
     found = evidence.judge(np.ones(n_sets))
-    again = [evidence.judge(weights) for weights in draws(n_sets, DRAWS)]
+    again = [evidence.judge(weights) for weights in draws(n_sets, DRAWS)] if n_sets else []
     effect = _effect(found, again, evidence.meaning)
+    if evidence.n_tested is not None:
+        n_sets = evidence.n_tested
     if evidence.significant is not None:
         outcome = CONFIRMED if evidence.significant else CONTRADICTED
         return Verdict(outcome, evidence.told, effect, n_sets=n_sets)

@@ -38,6 +38,8 @@ class Evidence:
     significant : bool or None
         The outcome of a test, which has its own certainty: the statement holds, or its opposite does; None if there is
         none.
+    n_tested : int or None
+        The number of data sets of that test, which may be others than those of the effect; None if there is none.
     """
 
     told: str
@@ -45,6 +47,7 @@ class Evidence:
     judge: Callable[[Floats], Finding]
     meaning: str = ""
     significant: bool | None = None
+    n_tested: int | None = None
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ class SumsBySet:
         """Return the mean of each label, in ascending order; every data set counts once, unless there are weights."""
         weights = np.ones(len(self.counts)) if weights is None else weights
         means = (weights @ self.sums.to_numpy()) / (weights @ self.counts)
-        return pd.Series(np.exp(means) if self.geometric else means, index=self.sums.columns).sort_values()
+        return pd.Series(np.exp(means) if self.geometric else means, index=self.sums.columns).sort_values(kind="stable")
 
     def mean(self, weights: Floats | None = None) -> float:
         """Return the mean of the only column."""

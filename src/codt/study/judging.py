@@ -65,18 +65,22 @@ def means(
     among : sequence of str
         Only these labels; empty for all.
     pair : tuple of str
-        The two labels whose means the effect compares: the second by the first; by default those with the largest and
-        the smallest mean.
+        The two labels whose means the effect compares: the second by the first; by default those with the smallest and
+        the largest mean of all data sets, which are also what contradicts a statement about all labels.
     """
 
     def test(study: Study) -> Evidence:
         sums, told = _told(study, metric, depths, among)
+        compared, meaning = (pair, f"{pair[1]} to {pair[0]}") if pair else _ends(sums)
 
         def judge(weights: Floats) -> Finding:
             means = sums.means(weights)
-            return either(holds(means), _ratio(means, pair or (means.index[0], means.index[-1])))
+            effect = _ratio(means, compared)
+            if pair:
+                return either(holds(means), effect)
+            # Chosen anew in every draw, the ends would differ by chance alone.
+            return Finding(bool(holds(means)), not holds(means[list(compared)]), effect)
 
-        meaning = f"{pair[1]} to {pair[0]}" if pair else "largest mean to smallest"
         return Evidence(_with_remark(told, remark), sums.sets, judge, meaning)
 
     return test
@@ -129,6 +133,13 @@ def _told(study: Study, metric: str, depths: Sequence[int], among: Sequence[str]
     if metric == "runtime":
         told += f"; {int(np.isfinite(rows['runtime']).sum())} of {len(rows)} runs completed"
     return sums, told
+
+
+def _ends(sums: SumsBySet) -> tuple[tuple[str, str], str]:
+    """Return the labels with the smallest and the largest mean of all data sets, and what their ratio is in words."""
+    labels = sums.means().index
+    first, last = str(labels[0]), str(labels[-1])
+    return (first, last), f"largest mean to smallest, {last} to {first}"
 
 
 def _ratio(means: pd.Series, pair: tuple[str, str]) -> float:
@@ -188,14 +199,17 @@ def significantly_better(metric: str, depths: Sequence[int], better: Sequence[st
             f" Friedman p = {ranking.friedman_p:.2g}); significant: {', '.join([*shown, *opposite]) or 'none of these'}"
         )
         outcome = True if len(shown) == len(pairs) else False if opposite else None
-        sums, _ = _told(study, metric, depths, (*better, *worse))
+        try:
+            sums, _ = _told(study, metric, depths, (*better, *worse))
+        except KeyError:  # ranks need no means: what is unfinished shares the last rank
+            return Evidence(told, (), lambda weights: Finding(False, False), "", outcome, ranking.n_problems)
         values = sums.means()
         last, first = str(values[list(better)].idxmax()), str(values[list(worse)].idxmin())
 
         def judge(weights: Floats) -> Finding:
             return Finding(holds=False, contradicted=False, effect=_ratio(sums.means(weights), (last, first)))
 
-        return Evidence(told, sums.sets, judge, f"{first} to {last}", outcome)
+        return Evidence(told, sums.sets, judge, f"{first} to {last}", outcome, ranking.n_problems)
 
     return test
 
@@ -220,13 +234,16 @@ def no_difference(metric: str, depth: int) -> Test:
             f" a factor of {EQUAL}"
         )
 
+        ends, meaning = _ends(sums)
+
         def judge(weights: Floats) -> Finding:
             means = sums.means(weights)
-            ratio = float(means.iloc[-1] / means.iloc[0])
-            return Finding(holds=ratio <= EQUAL, contradicted=False, effect=ratio)
+            close = bool(means.iloc[-1] <= EQUAL * means.iloc[0])
+            return Finding(holds=close, contradicted=False, effect=_ratio(means, ends))
 
-        refuted = False if ranking.significant else None
-        return Evidence(told, sums.sets, judge, "largest mean to smallest", refuted)
+        if ranking.significant:
+            return Evidence(told, sums.sets, judge, meaning, False, ranking.n_problems)
+        return Evidence(told, sums.sets, judge, meaning)
 
     return test
 
@@ -347,7 +364,7 @@ def wins(metric: str, labels: Sequence[str], holds: Callable[[float], object], r
         if table.empty:
             raise KeyError("problem in which the greedy tree can be improved")
         best = table.eq(table.min(axis=1), axis=0)
-        counts = best.sum().sort_values(ascending=False)
+        counts = best.sum().sort_values(ascending=False, kind="stable")
         listed = ", ".join(f"{label} {count}" for label, count in counts.items())
         won = best[[label for label in labels if label in best]].any(axis=1).astype(float)
         sums = SumsBySet.of(won.to_frame("share"))
@@ -373,13 +390,20 @@ def rises_with_depth(metric: str, depths: tuple[int, int], labels: Sequence[str]
 
         def judge(weights: Floats) -> Finding:
             first, second = low.means(weights), high.means(weights)
-            rises = [float(second[label] / first[label]) if first[label] else math.inf for label in labels]
-            return either(min(rises) > 1, min(rises))
+            rises = [_rise(float(first[label]), float(second[label])) for label in labels]
+            return either(all(second[label] > first[label] for label in labels), min(rises))
 
         meaning = f"d = {depths[1]} to d = {depths[0]}, the least of {len(labels)}"
         return Evidence(f"mean {NAMES[metric]}{_at(depths)}: {listed}", low.sets, judge, meaning)
 
     return test
+
+
+def _rise(first: float, second: float) -> float:
+    """Return how many times larger a number is than another; from 0 to 0 it is the same."""
+    if first:
+        return second / first
+    return math.inf if second else 1.0
 
 
 def threads_help(study: Study) -> Evidence:

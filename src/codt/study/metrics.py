@@ -310,7 +310,7 @@ def geometric_means(rows: pd.DataFrame, metric: str = "runtime") -> pd.Series:
     rows = shared_problems(rows[rows[metric].notna()])
     logarithms = np.log(penalised(rows, metric).clip(lower=LEAST[metric]))
     means: pd.Series = np.exp(logarithms.groupby(rows["label"]).mean())
-    return means.sort_values()
+    return means.sort_values(kind="stable")
 
 
 def geometric_ratio(rows: pd.DataFrame, label: str, reference: str, metric: str = "runtime") -> tuple[float, int]:

@@ -132,7 +132,7 @@ class Told:
 
     @property
     def builds(self) -> list[str]:
-        """The builds of codt that its cells were run with, in the order of their numbers."""
+        """The builds of codt that its cells were run with, in alphabetical order."""
         return sorted(self._study.rows["build"].dropna().unique())
 
     @property
@@ -154,7 +154,7 @@ class Told:
 
     def on_sets_of(self, other: Told) -> Told:
         """Return the same study on the data sets of another one only, so that the two can be put side by side."""
-        return Told(on_sets(self._study, other._study.rows["dataset"]), self._keep)
+        return Told(on_sets(self._study, other._study.rows["dataset"]), self._keep, self._part)
 
     def ahead(self, metric: str, depths: Sequence[int], better: str, worse: str) -> Verdict:
         """Judge by the rule for statements whether the mean of one label is below that of another."""
@@ -165,7 +165,7 @@ class Told:
         table = summary(self._study, metric)
         wide = table.pivot_table(index="label", columns="depth", values=f"mean {NAMES[metric]}")
         wide.columns = [f"d = {depth}" for depth in wide.columns]
-        return wide.sort_values(wide.columns[-1]).reset_index()
+        return wide.sort_values(wide.columns[-1], kind="stable").reset_index()
 
     def at_depth(self, depth: int, *metrics: str) -> pd.DataFrame:
         """Return the means of several metrics for each label at a depth, with how many of its runs were completed."""
@@ -183,7 +183,7 @@ class Told:
         rows = rows[rows["depth"].isin(depths)]
         columns = {f"{limit:g} s": pd.Series(integrals_until(rows, limit), rows["label"]) for limit in limits}
         table = pd.DataFrame({name: values.groupby(level=0).mean() for name, values in columns.items()})
-        return table.sort_values(table.columns[-1]).reset_index()
+        return table.sort_values(table.columns[-1], kind="stable").reset_index()
 
     @property
     def made(self) -> dict[str, str]:
@@ -226,7 +226,7 @@ class Told:
         rows = self._study.rows[(self._study.rows["label"] == label) & (self._study.rows["task"] == task)]
         least = rows.groupby("dataset")["proven"].min()
         proven, others = (on_sets(self._study, least[least.ge(1) == whole].index) for whole in (True, False))
-        return Told(proven, self._keep), Told(others, self._keep)
+        return Told(proven, self._keep, self._part), Told(others, self._keep, self._part)
 
     def with_all_sizes(self) -> Told:
         """Return the part of the study on data sets that have enough samples for all of its sizes."""

@@ -63,6 +63,7 @@ def facts(study: Study) -> list[tuple[str, str]]:
     busy = (rows["seconds"] / rows["cpu_seconds"]).where(~rows["method"].str.contains("threads")).median()
     skipped = Counter(zip(study.skipped["method"], study.skipped["status"], strict=True))
     fallen_back = int((rows["fallbacks"].fillna(0) > 0).sum())
+    machines = zip(rows["cpu"], rows["cores"], strict=True)
     known = [
         (
             "cells",
@@ -74,12 +75,17 @@ def facts(study: Study) -> list[tuple[str, str]]:
             "time in fits",
             f"{_duration(rows['seconds'].sum())}; from {_moment(rows['date'].min())} to {_moment(rows['date'].max())}",
         ),
-        ("machine", "; ".join(f"{cpu}, {cores} cores" for cpu, cores in set(zip(rows["cpu"], rows["cores"])))),  # noqa: B905
+        ("machine", "; ".join(f"{cpu}, {cores} cores" for cpu, cores in dict.fromkeys(machines))),
         ("wall time / processor time", f"{busy:.2f} (median; it is well above 1 if the machine was busy)"),
         ("versions", ", ".join(f"{name} {version}" for name, version in versions.items())),
     ]
     if rows["build"].nunique() > 1:
-        known.append(("mixed builds", "results of different builds of codt: " + ", ".join(set(rows["build"]))))
+        known.append(
+            (
+                "mixed builds",
+                "results of different builds of codt: " + ", ".join(sorted(rows["build"].dropna().unique())),
+            )
+        )
     if skipped:
         known.append(("not run", ", ".join(f"{n} {name}: {why}" for (name, why), n in skipped.items())))
     disturbed = rows["disturbed"].fillna(False).astype(bool)

@@ -58,5 +58,5 @@ def rank(table: pd.DataFrame) -> Ranking | None:
     p_value = float(friedmanchisquare(*(ordered[label] for label in ordered)).pvalue)
     nemenyi = scikit_posthocs.posthoc_nemenyi_friedman(ordered.to_numpy())
     nemenyi.index = nemenyi.columns = ordered.columns
-    ranks = ordered.mean().sort_values()
+    ranks = ordered.mean().sort_values(kind="stable")
     return Ranking(ranks, p_value, nemenyi, len(ordered))

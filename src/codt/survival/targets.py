@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from codt.input_checks.arrays import Floats
+from codt.input_checks.arrays import Floats, is_missing
 from codt.input_checks.numbers import shown
 
 
 def events_and_times(y: Any) -> tuple[NDArray[np.bool_], Floats]:
     """Return whether and when there was an event, from a structured array or a data frame with two columns.
 
-    The events are the only column of type bool; else the one named "event", or the one beside "time"; else the first,
-    as scikit-survival has them.
+    The events are the only column of type bool (or of objects that are True and False); else the one named "event", or
+    the one beside "time"; else the first, as scikit-survival has them.
 
     Examples
     --------
@@ -25,16 +25,27 @@ def events_and_times(y: Any) -> tuple[NDArray[np.bool_], Floats]:
     >>> events_and_times(np.array([(2.0, True), (3.0, False)], dtype=[("months", "f8"), ("dead", "?")]))
     (array([ True, False]), array([2., 3.]))
     """
-    names = getattr(getattr(y, "dtype", None), "names", None)
-    if names is None:
-        names = list(getattr(y, "columns", ()))
+    names = _names(y)
     columns: list[Any] = [np.asarray(y[name]) for name in names]
     if len(columns) != 2:
         found = f"has {len(columns)} columns" if columns else f"is of type {type(y).__name__}, without named columns"
         raise ValueError(f"y {found}; expected a structured array or a data frame with two columns, event and time.")
+    for name, column in zip(names, columns, strict=True):
+        if column.ndim != 1:  # a field that is an array, a matrix of rows, or two columns of one name
+            raise ValueError(f"y has shape {column.shape} in the column {name!r}; expected one value for each sample.")
+        if column.dtype.kind in "mM":  # whose numbers depend on the unit and, of dates, on the origin
+            raise ValueError(
+                f"y holds dates or spans of time ({column.dtype}) in the column {name!r}; expected numbers as times:"
+                " for example days, counted from when a sample was first observed."
+            )
     first = _place_of_events(names, columns)
     of_events, of_times = names[first], names[1 - first]
     given = columns[first]
+    if (missing := np.flatnonzero(_missing(given))).size:
+        raise ValueError(
+            f"y: the event in row {missing[0]} (counted from 0) of the column {of_events!r} is missing; expected True"
+            " or False (or 1 or 0)."
+        )
     time = numbers(columns[1 - first], f"y: expected numbers as times in the column {of_times!r}.")
     if (wrong := ~np.isin(given, [0, 1])).any():
         raise ValueError(
@@ -51,9 +62,30 @@ def events_and_times(y: Any) -> tuple[NDArray[np.bool_], Floats]:
     return event, time
 
 
+def _names(y: Any) -> list[Any]:
+    """Return the names of the columns of a structured array or a table; none of anything else."""
+    names = getattr(getattr(y, "dtype", None), "names", None)
+    if names is None:  # pyarrow's tables have the columns themselves as columns
+        names = getattr(y, "column_names", None)
+    return list(getattr(y, "columns", ()) if names is None else names)
+
+
+def _missing(column: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return where entries of any kind are missing."""
+    return np.fromiter(map(is_missing, column.tolist()), dtype=bool, count=len(column))
+
+
+def _is_bool(column: NDArray[Any]) -> bool:
+    """Whether a column holds nothing but True and False, and what is missing."""
+    if column.dtype.kind != "O":
+        return column.dtype.kind == "b"
+    held = [entry for entry in column if not is_missing(entry)]
+    return bool(held) and all(isinstance(entry, (bool, np.bool_)) for entry in held)
+
+
 def _place_of_events(names: Sequence[Any], columns: Sequence[Any]) -> int:
     """Return which of two columns says whether there was an event."""
-    by_type = [column.dtype.kind == "b" for column in columns]
+    by_type = [_is_bool(column) for column in columns]
     if by_type[0] != by_type[1]:
         return by_type.index(True)
     called = [str(name).casefold() for name in names]

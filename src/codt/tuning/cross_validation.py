@@ -14,7 +14,6 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context, is_classifier
 from sklearn.metrics import get_scorer_names
-from sklearn.model_selection import check_cv
 from sklearn.utils import indexable
 from sklearn.utils._indexing import _safe_indexing
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
@@ -27,7 +26,7 @@ from codt.estimators.policy import FittedPolicy, OptimalPolicyTree, action_names
 from codt.estimators.regressor import OptimalTreeRegressor
 from codt.estimators.survival import FittedSurvival, OptimalSurvivalTree
 from codt.input_checks.arrays import Floats, label_array
-from codt.input_checks.numbers import shown
+from codt.input_checks.folds import check_folds, shown_folds
 from codt.options.limits import count_threads, seconds_allowed
 from codt.options.options import check_options
 from codt.tuning.notebook import tuned_html
@@ -138,13 +137,8 @@ class BaseOptimalTreeCV(FittedTree):
         if is_classifier(self) and (labels := label_array(y, whole.samples)).dtype.kind in "iu":
             y = labels  # scikit-learn's scores do not accept whole numbers as objects
         X, y, groups, sample_weight = indexable(X, y, groups, sample_weight)
-        try:
-            strata, divided = estimator._strata(y)
-            folds = list(check_cv(self.cv, strata, classifier=divided).split(X, strata, groups))
-        except (ValueError, TypeError) as error:
-            raise ValueError(f"cv={shown(self.cv)}: {error}") from error
-        if not folds:
-            raise ValueError(f"cv={shown(self.cv)} gives no folds; expected at least one.")
+        strata, divided = estimator._strata(y)
+        folds = check_folds(self.cv, X, strata, groups, classifier=divided)
         whole.supervisor = supervisor.part(len(folds) + 1)
         settings = whole.settings(depths, self.complexity_costs)
         # Where several trees are optimal, here and on the folds, take those that separate fits find.
@@ -158,11 +152,14 @@ class BaseOptimalTreeCV(FittedTree):
             train, test = ([_rows(part, rows) for part in (X, y, sample_weight)] for rows in folds[number])
             left = math.ceil((len(folds) - number) / n_jobs)
             words = f"fold {number + 1} of {len(folds)}"
+            blamed = f"cv={shown_folds(self.cv)}"
             try:
                 solver = make_solver(*train, supervisor.part(left), words)
-                return score.of_all(solver.fit_all(settings), settings, *test), solver.n_searches
+                fitted = solver.fit_all(settings)
+                blamed = blamed if self.scoring is None else f"scoring={self.scoring!r}"
+                return score.of_all(fitted, settings, *test), solver.n_searches
             except ValueError as error:  # what holds for all samples need not hold for some of them
-                raise ValueError(f"cv={shown(self.cv)}, {words}: {error}") from error
+                raise ValueError(f"{blamed}, {words}: {error}") from error
 
         results = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(score_fold)(fold) for fold in range(len(folds)))
         scores = np.array([scores for scores, _ in results]).T

@@ -66,6 +66,15 @@ class PathPoint:
         Fitted with the two; its ``status_`` says whether the tree is proven to be optimal.
     searched : bool
         Whether a search was needed; otherwise earlier searches had already proven the tree to be optimal.
+
+    Examples
+    --------
+    >>> from codt import OptimalTreeClassifier, optimal_path
+    >>> X, y = [[1], [2], [3], [4]], [0, 1, 1, 0]
+    >>> for point in optimal_path(OptimalTreeClassifier(max_depth=2), X, y, complexity_costs=[0.0, 0.3]):
+    ...     print(point.complexity_cost, point.loss, point.n_leaves, point.estimator.status_)
+    0.0 0.0 3 optimal
+    0.3 2.0 1 optimal
     """
 
     max_depth: int

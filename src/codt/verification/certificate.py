@@ -54,6 +54,17 @@ class Certificate:
         only tells whether the bound holds: None if it is not reached.
     problems : tuple of str
         Everything that is wrong; empty if all is well.
+
+    Examples
+    --------
+    >>> import codt
+    >>> X, y = [[1.0], [2.0], [3.0]], [0, 1, 1]
+    >>> certificate = codt.verify(codt.OptimalTreeClassifier(max_depth=1).fit(X, y), X, y)
+    >>> certificate.ok, certificate.loss, certificate.gap, certificate.proven_optimal
+    (True, 0.0, 0.0, True)
+    >>> print(certificate)
+    loss 0, objective 0, lower bound 0: proven optimal
+    everything fits
     """
 
     loss: float

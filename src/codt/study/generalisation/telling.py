@@ -47,10 +47,14 @@ def side_by_side(study: Study, compared: Sequence[tuple[str, str]], cost_of: str
     """Return a row for each task and setting: a column "A - B" for each pair, and the cost of one method.
 
     A difference is told with its interval and the data sets won and lost, in bold if it is established. ``proven`` is
-    the share of the fits of ``cost_of`` that were proven, ``seconds`` the median of its fits.
+    the share of the fits of ``cost_of`` that were proven, ``seconds`` the median of its fits. Two methods that have
+    not been compared get a dash; if that is so of all, there is an error.
     """
     axes = varied(study)[::-1]
-    table = differences(study).sort_values(["task", *axes], kind="stable")
+    table = differences(study)
+    if not any(len(_of_pair(table, *pair)) for pair in compared):
+        raise _not_compared(study, compared)
+    table = table.sort_values(["task", *axes], kind="stable")
     found = []
     for _, part in table.groupby(["task", *axes], sort=False):
         setting = {name: part[name].iloc[0] for name in ("task", *axes)}
@@ -62,6 +66,17 @@ def side_by_side(study: Study, compared: Sequence[tuple[str, str]], cost_of: str
     return pd.DataFrame(found)
 
 
+def _of_pair(table: pd.DataFrame, first: str, second: str) -> pd.DataFrame:
+    if table.empty:  # without columns, too
+        return table
+    return table[(table["method"] == first) & (table["compared with"] == second)]
+
+
+def _not_compared(study: Study, compared: Sequence[tuple[str, str]], where: str = "") -> ValueError:
+    told = joined((f"{first!r} with {second!r}" for first, second in compared), "or")
+    return ValueError(f"{study.description.name}: there are no rows that compare {told}{where}.")
+
+
 def _rows_with(study: Study, values: dict[str, object]) -> pd.DataFrame:
     rows = study.rows
     for name, value in values.items():
@@ -70,7 +85,7 @@ def _rows_with(study: Study, values: dict[str, object]) -> pd.DataFrame:
 
 
 def _text(part: pd.DataFrame, first: str, second: str) -> str:
-    chosen = part[(part["method"] == first) & (part["compared with"] == second)]
+    chosen = _of_pair(part, first, second)
     if not len(chosen):
         return "-"
     row = chosen.iloc[0]
@@ -79,11 +94,11 @@ def _text(part: pd.DataFrame, first: str, second: str) -> str:
     return f"{bold}{points(row['mean difference'])}{bold} {interval}, {row['wins']} : {row['losses']}"
 
 
-#: What goes before and after the values of what is varied, and what stands for all of them.
+#: What goes before one value of what is varied, before several, and after them, and what stands for all of them.
 _WORDS = {
-    "samples": ("with", "training samples", "with every number of training samples"),
-    "noise": ("with", "wrong targets", "with every share of wrong targets"),
-    "depth": ("at depth", "", "at every depth"),
+    "samples": ("with", "with", "training samples", "with every number of training samples"),
+    "noise": ("with", "with", "wrong targets", "with every share of wrong targets"),
+    "depth": ("at depth", "at depths", "", "at every depth"),
 }
 
 
@@ -93,15 +108,18 @@ def verdicts(study: Study, first: str, second: str, task: str) -> str:
     For example: "better with 100 and 300 training samples, undecided with 1000", or "undecided at every depth".
     """
     axis = varied_axis(study)
-    table = differences(study)
-    table = table[(table["method"] == first) & (table["compared with"] == second) & (table["task"] == task)]
-    before, after, every = _WORDS[axis]
+    table = _of_pair(differences(study), first, second)
+    table = table[table["task"] == task] if len(table) else table
+    if table.empty:
+        raise _not_compared(study, [(first, second)], f" for {task}")
+    before_one, before_several, after, every = _WORDS[axis]
     found = {verdict: sorted(table.loc[table["verdict"] == verdict, axis]) for verdict in (BETTER, UNDECIDED, WORSE)}
     found = {verdict: values for verdict, values in found.items() if values}
     if len(found) == 1 and len(table) > 1:
         return f"{next(iter(found))} {every}"
     parts = [
-        f"{verdict} {before} {joined(setting_name(study, axis, value) for value in values)}"
+        f"{verdict} {before_one if len(values) == 1 else before_several}"
+        f" {joined(setting_name(study, axis, value) for value in values)}"
         for verdict, values in found.items()
     ]
     return ", ".join([f"{part} {after}".strip() for part in parts[:1]] + parts[1:])
@@ -128,11 +146,14 @@ def joined(words: Iterable[object], last: str = "and") -> str:
 
 
 def points(value: float, digits: int = 1) -> str:
-    """Return a difference of shares in hundredths, with its sign.
+    """Return a difference of shares in hundredths, with its sign, if it has one when it is rounded.
 
     Examples
     --------
     >>> points(0.0123), points(-0.0004), points(float("nan"))
-    ('+1.2', '-0.0', '-')
+    ('+1.2', '0.0', '-')
     """
-    return "-" if math.isnan(value) else f"{100 * value:+.{digits}f}"
+    if math.isnan(value):
+        return "-"
+    rounded = round(100 * value, digits) + 0.0  # adding zero turns -0 into 0
+    return f"{rounded:+.{digits}f}" if rounded else f"{rounded:.{digits}f}"
