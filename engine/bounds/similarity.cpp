@@ -2,6 +2,35 @@
 
 namespace codt {
 
+// Sums of costs are exact (see round_up), so those of four samples are formed side by side: one after the
+// other, each would wait for the one before.
+void WorstCost::fill(std::uint32_t f) {
+    if (!any_ready_) fill_samples();
+    ready_[f] = 1;
+    std::vector<double>& table = tables_[f];
+    table.clear();
+    if (of_sample_.empty()) return;
+    const auto order = subset_->order(f);
+    const std::uint32_t size = subset_->size();
+    const double* const cost = of_sample_.data();
+    running_.ensure(size);
+    double* const running = running_.data();
+    double sum = 0;
+    std::uint32_t k = 0;
+    for (; k + 4 <= size; k += 4) {
+        const double first = cost[order[k]], second = first + cost[order[k + 1]];
+        const double third = cost[order[k + 2]], fourth = third + cost[order[k + 3]];
+        running[k] = sum + first;
+        running[k + 1] = sum + second;
+        running[k + 2] = sum + (second + third);
+        running[k + 3] = sum += second + fourth;
+    }
+    for (; k < size; ++k) running[k] = sum += cost[order[k]];
+    const auto ends = subset_->group_end(f);
+    table.resize(ends.size());
+    for (std::size_t t = 0; t < ends.size(); ++t) table[t] = running[ends[t] - 1];
+}
+
 double interval_bound(const OpenInterval& interval, const BoundSwitches& on, WorstCost& worst,
                       double enough) {
     const auto* p = interval.before;
@@ -19,6 +48,9 @@ double interval_bound(const OpenInterval& interval, const BoundSwitches& on, Wor
     const auto of_q = [&](std::uint32_t t) { return q->sum() - (w[q->threshold] - w[t]); };
     if (!q) return std::max(bound, of_p(interval.last));
     if (!p) return std::max(bound, of_q(interval.first));
+    // As a rule some threshold shows that this is no news.
+    const std::uint32_t middle = interval.first + (interval.last - interval.first) / 2;
+    if (std::max(of_p(middle), of_q(middle)) <= bound) return bound;
     const double crossing = 0.5 * (p->sum() - q->sum() + w[p->threshold] + w[q->threshold]);
     const std::uint32_t after = w.reaching(crossing, interval.first, interval.last);
     double least = std::numeric_limits<double>::infinity();

@@ -25,6 +25,7 @@
 #include <span>
 #include <vector>
 
+#include "common/buffer.hpp"
 #include "common/check.hpp"
 #include "data/subset.hpp"
 #include "objectives/objective.hpp"
@@ -91,7 +92,7 @@ class WorstCost {
 
     std::size_t bytes() const {
         std::size_t sum = ready_.capacity() + tables_.capacity() * sizeof(tables_[0]) +
-                          of_sample_.capacity() * sizeof(double);
+                          (of_sample_.capacity() + running_.size()) * sizeof(double);
         for (const auto& table : tables_) sum += table.capacity() * sizeof(double);
         return sum;
     }
@@ -110,19 +111,7 @@ class WorstCost {
         whole_ = whole_ && 4 * sum < std::numeric_limits<std::int32_t>::max();
     }
 
-    void fill(std::uint32_t f) {
-        if (!any_ready_) fill_samples();
-        ready_[f] = 1;
-        tables_[f].clear();
-        if (of_sample_.empty()) return;
-        const auto order = subset_->order(f);
-        double sum = 0;
-        std::uint32_t k = 0;
-        for (const std::uint32_t end : subset_->group_end(f)) {
-            for (; k < end; ++k) sum += of_sample_[order[k]];
-            tables_[f].push_back(sum);
-        }
-    }
+    void fill(std::uint32_t f);
 
     // Rounds up to multiples of a power of two such that sums are exact: a sum may have many terms much
     // larger than the bound it is finally subtracted from, and its rounding must not make that bound too
@@ -141,6 +130,7 @@ class WorstCost {
     const Objective* objective_ = nullptr;
     const Subset* subset_ = nullptr;
     std::vector<double> of_sample_;  // filled with the first table
+    Buffer<double> running_;         // see fill
     std::vector<std::vector<double>> tables_;
     std::vector<std::uint8_t> ready_;  // by feature
     bool any_ready_ = false, whole_ = true;

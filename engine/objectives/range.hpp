@@ -24,8 +24,18 @@ struct Range {
 };
 
 inline Range range_of(const Subset& subset, std::span<const double> y) {
-    Range range;
-    for (const std::uint32_t row : subset.samples()) range.include(y[row]);
+    // In four parts side by side, because each step waits for the one before.
+    const auto samples = subset.samples();
+    Range part[4];
+    std::size_t k = 0;
+    for (; k + 4 <= samples.size(); k += 4)
+        for (std::size_t p = 0; p < 4; ++p) part[p].include(y[samples[k + p]]);
+    for (; k < samples.size(); ++k) part[0].include(y[samples[k]]);
+    Range range = part[0];
+    for (const Range& one : part) {
+        range.low = std::min(range.low, one.low);
+        range.high = std::max(range.high, one.high);
+    }
     return range;
 }
 

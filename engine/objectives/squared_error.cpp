@@ -64,15 +64,29 @@ class SquaredError final : public CostTupleObjective<Moments> {
         const Range range = range_of(subset, cost().y);
         if (!(range.width() > 0)) return 0.0;
         const double scale = count / range.width();
-        double tuples[most_clusters][3] = {};
-        for (const std::uint32_t row : samples) {
-            const auto slice = static_cast<std::uint32_t>((cost().y[row] - range.low) * scale);
-            cost().add(row, tuples[std::min(slice, count - 1)]);
+        // In several tables, used in turn, so that no entry is read right after it was written. What rounding
+        // does to an estimate decides at most whether the bound is computed.
+        constexpr std::size_t tables = 4;
+        double sums[tables][most_clusters] = {}, counts[tables][most_clusters] = {}, squares[tables] = {};
+        for (std::size_t k = 0; k < samples.size(); ++k) {
+            const double y = cost().y[samples[k]];
+            const auto place = static_cast<std::uint32_t>((y - range.low) * scale);
+            const std::uint32_t slice = std::min(place, count - 1);
+            sums[k % tables][slice] += y;
+            counts[k % tables][slice] += 1.0;
+            squares[k % tables] += y * y;
         }
         double error = 0;
-        for (const auto& tuple : tuples)
-            if (tuple[2] > 0) error += cost().loss(tuple);
-        return error;
+        for (const double square : squares) error += square;
+        for (std::uint32_t slice = 0; slice < count; ++slice) {
+            double sum = 0, size = 0;
+            for (std::size_t table = 0; table < tables; ++table) {
+                sum += sums[table][slice];
+                size += counts[table][slice];
+            }
+            if (size > 0) error -= sum * sum / size;
+        }
+        return std::max(0.0, error);
     }
 
     // Leaf values are means of targets of the subset, so a sample's error is at most its squared distance to

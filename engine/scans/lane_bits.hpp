@@ -1,4 +1,4 @@
-// The lanes in which a sample goes left, as bits of one word: two bytes for 16 lanes. The widest registers
+// The lanes in which a sample goes left, as the lowest 16 bits of one word. The widest registers
 // have instructions that add in the lanes whose bits are set; the others read a row of masks for every byte.
 #pragma once
 
@@ -20,7 +20,8 @@ struct alignas(pack_bytes) ByteMasks {
 };
 inline constexpr ByteMasks byte_masks;
 
-using LaneBits = std::uint16_t;
+// More than the lanes need, because the widest registers gather such words.
+using LaneBits = std::uint32_t;
 
 // Sums of 16 whole numbers, one for each lane.
 template <std::size_t Bytes>
@@ -32,7 +33,8 @@ struct BitPack : Pack<std::int32_t, Bytes> {
     CODT_INLINE void add_where(LaneBits lanes, std::int32_t value) {
 #ifdef CODT_X86_BUILTINS
         if constexpr (Bytes == pack_bytes) {
-            r[0] = (Register)__builtin_ia32_paddd512_mask(r[0], Register{} + value, r[0], lanes);
+            r[0] = (Register)__builtin_ia32_paddd512_mask(r[0], Register{} + value, r[0],
+                                                          static_cast<std::uint16_t>(lanes));
             return;
         }
 #endif
@@ -41,7 +43,8 @@ struct BitPack : Pack<std::int32_t, Bytes> {
     CODT_INLINE void subtract_where(LaneBits lanes, std::int32_t value) {
 #ifdef CODT_X86_BUILTINS
         if constexpr (Bytes == pack_bytes) {
-            r[0] = (Register)__builtin_ia32_psubd512_mask(r[0], Register{} + value, r[0], lanes);
+            r[0] = (Register)__builtin_ia32_psubd512_mask(r[0], Register{} + value, r[0],
+                                                          static_cast<std::uint16_t>(lanes));
             return;
         }
 #endif
@@ -50,7 +53,8 @@ struct BitPack : Pack<std::int32_t, Bytes> {
     CODT_INLINE void count_where(LaneBits lanes) {
 #ifdef CODT_X86_BUILTINS
         if constexpr (Bytes == pack_bytes) {
-            r[0] = (Register)__builtin_ia32_psubd512_mask(r[0], Register{} - 1, r[0], lanes);
+            r[0] = (Register)__builtin_ia32_psubd512_mask(r[0], Register{} - 1, r[0],
+                                                          static_cast<std::uint16_t>(lanes));
             return;
         }
 #endif

@@ -174,15 +174,15 @@ CODT_INLINE Register larger(const Register& a, const Register& b) {
 //       room(i, s, k), take(i, s, k)   negative where a boundary might beat the best; takes what does
 //       box_room(i, reach, bottom)     negative where |c| <= reach over k (n - k) >= bottom might
 //       corner_room(i, c, k)           negative where a corner of the hexagon might
-template <class Numbers>
+template <class Numbers, class OfBlock>
 struct SquaredErrorPass {
+    using Block = OfBlock;
     using Side = typename Numbers::Side;
     using Sum = typename Numbers::Sum;
     using Room = typename Side::Pack;
     using Register = typename Room::Register;
     using Whole = typename Sum::Register;
     using Value = std::remove_cvref_t<decltype(Whole{}[0])>;
-    using Block = SignedBlock<Value>;
 
     const Numbers numbers;
     const SignedSamples<Value>& samples;
@@ -319,18 +319,25 @@ struct SquaredErrorPass {
         return any_negative(room);
     }
 
-    // Walks a block whose ends have been evaluated, for the sides on which an inner boundary might beat the
-    // best.
-    CODT_INLINE void look_into(const Counted& in) {
+    // For both sides, the bound on a block whose ends have been evaluated by the hexagon: negative where an
+    // inner boundary might beat the best.
+    CODT_INLINE void rooms(const Counted& in, Room& on_the_left, Room& on_the_right) const {
         const Block& block = *in.block;
-        Room room, other;
         for (std::size_t i = 0; i < Sum::registers; ++i) {
-            room.r[i] = hexagon_room(left, i, on_left(i, in), real(in.rise.r[i]), real(in.fall.r[i]), block);
-            other.r[i] = hexagon_room(right, i, on_right(i, in), real(block.positive - in.rise.r[i]),
-                                      real(block.negative - in.fall.r[i]), block);
+            on_the_left.r[i] =
+                hexagon_room(left, i, on_left(i, in), real(in.rise.r[i]), real(in.fall.r[i]), block);
+            on_the_right.r[i] = hexagon_room(right, i, on_right(i, in), real(block.positive - in.rise.r[i]),
+                                             real(block.negative - in.fall.r[i]), block);
         }
-        const bool walk_left = any_negative(room);
-        const bool walk_right = any_negative(other);
+    }
+
+    // Walks such a block for the sides on which that bound does not rule it out.
+    CODT_INLINE void look_into(const Counted& in) {
+        Room on_the_left, on_the_right;
+        rooms(in, on_the_left, on_the_right);
+        walk_sides(in, any_negative(on_the_left), any_negative(on_the_right));
+    }
+    CODT_INLINE void walk_sides(const Counted& in, bool walk_left, bool walk_right) {
         for_sides(walk_left, walk_right, [&](auto on_the_left, auto on_the_right) CODT_INLINE_LAMBDA {
             walk<on_the_left, on_the_right>(in);
         });

@@ -23,6 +23,7 @@
 #include "scans/squared_error_scan.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <vector>
@@ -30,6 +31,7 @@
 #include "scans/lane_bits.hpp"
 #include "scans/lane_rows.hpp"
 #include "scans/squared_error_blocks.hpp"
+#include "scans/squared_error_lane_walk.hpp"
 
 namespace codt {
 
@@ -50,9 +52,10 @@ struct alignas(pack_bytes) SideLanes {
     double error[lanes_of_floats];
 };
 
-template <std::size_t Bytes>
+// With Total = Bytes a single lane, in a whole register.
+template <std::size_t Bytes, std::size_t Total = pack_bytes>
 struct BracketSide {
-    using Pack = codt::Pack<float, Bytes>;
+    using Pack = codt::Pack<float, Bytes, Total>;
     using Register = typename Pack::Register;
 
     Pack count, mean, slack, least, filter, upper, lower;
@@ -68,11 +71,19 @@ struct BracketSide {
         slack.load(side.slack);
         upper.load(side.upper);
         lower.load(side.lower);
-        for (std::size_t i = 0; i < Pack::registers; ++i) {
-            // Half a sample if there is nothing to split.
-            least.r[i] = larger<Register>(count.r[i] - 1.0F, Register{} + 0.5F);
-            filter.r[i] = upper.r[i] * (1 - blur);
-        }
+        finish();
+    }
+    CODT_INLINE void load_lane(const SideLanes& side, std::uint32_t lane) {
+        count.r[0] = Register{} + side.count[lane];
+        mean.r[0] = Register{} + side.mean[lane];
+        slack.r[0] = Register{} + side.slack[lane];
+        upper.r[0] = Register{} + side.upper[lane];
+        lower.r[0] = Register{} + side.lower[lane];
+        finish();
+    }
+    CODT_INLINE void store_lane(SideLanes& side, std::uint32_t lane) const {
+        side.upper[lane] = upper.r[0][0];
+        side.lower[lane] = lower.r[0][0];
     }
     CODT_INLINE void store(SideLanes& side) const {
         upper.store(side.upper);
@@ -90,15 +101,26 @@ struct BracketSide {
         terms(i, s, k, size, bottom);
         return box_room(i, size, bottom);
     }
-    CODT_INLINE void take(std::size_t i, const Register& s, const Register& k) {
+    // The ratio of a boundary from above and from below.
+    CODT_INLINE void ratios(std::size_t i, const Register& s, const Register& k, Register& above,
+                            Register& below) const {
         Register size, bottom;
         terms(i, s, k, size, bottom);
         const Register most = size + slack.r[i];
         const Register sure = larger<Register>(size - slack.r[i], Register{});
         const Register per_bottom = 1 / bottom;
-        upper.r[i] = larger<Register>(upper.r[i], most * most * (per_bottom * (1 + blur)));
-        lower.r[i] = larger<Register>(lower.r[i], sure * sure * (per_bottom * (1 - blur)));
+        above = most * most * (per_bottom * (1 + blur));
+        below = sure * sure * (per_bottom * (1 - blur));
+    }
+    CODT_INLINE void raise(std::size_t i, const Register& above, const Register& below) {
+        upper.r[i] = larger<Register>(upper.r[i], above);
+        lower.r[i] = larger<Register>(lower.r[i], below);
         filter.r[i] = upper.r[i] * (1 - blur);
+    }
+    CODT_INLINE void take(std::size_t i, const Register& s, const Register& k) {
+        Register above, below;
+        ratios(i, s, k, above, below);
+        raise(i, above, below);
     }
     CODT_INLINE Register box_room(std::size_t i, const Register& size, const Register& bottom) const {
         const Register reach = size + slack.r[i];
@@ -107,6 +129,15 @@ struct BracketSide {
     CODT_INLINE Register corner_room(std::size_t i, const Register& c, const Register& k) const {
         const Register off = count.r[i] * count.r[i] * blur;
         return box_room(i, size_of(c), larger<Register>(k * (count.r[i] - k) - off, least.r[i]));
+    }
+
+ private:
+    CODT_INLINE void finish() {
+        for (std::size_t i = 0; i < Pack::registers; ++i) {
+            // Half a sample if there is nothing to split.
+            least.r[i] = larger<Register>(count.r[i] - 1.0F, Register{} + 0.5F);
+            filter.r[i] = upper.r[i] * (1 - blur);
+        }
     }
 };
 
@@ -124,11 +155,19 @@ struct RoundedNumbers {
     CODT_INLINE void count(Sum& counts, LaneBits lanes) const { counts.count_where(lanes); }
 };
 
+// With the places behind which groups of equal values end, as bits.
+struct BracketBlock : SignedBlock<std::int32_t> {
+    std::uint64_t ends;
+};
+
 struct BracketKernel : SignedSamples<std::int32_t> {
+    using Block = BracketBlock;
     static constexpr std::uint32_t lanes = lanes_of_floats;
     static constexpr bool joins_orders = true, bounds_second_features = true;
     // Shorter than in other scans, because summing a block costs half as much.
     static constexpr std::uint32_t longest_block_of(std::uint32_t) { return 48; }
+    // Up to so many sides in doubt are walked one by one.
+    static constexpr int most_few = 6;
     struct Sums {
         double y = 0, squares = 0;
         std::int64_t rounded = 0, sizes = 0;
@@ -140,6 +179,7 @@ struct BracketKernel : SignedSamples<std::int32_t> {
     // Reads the targets as they are and as whole numbers; false if they cannot be rounded to these.
     bool read(const Subset& subset) {
         if (subset.size() > most_samples) return false;
+        subset_ = &subset;
         original_.resize(subset.size());
         double sum = 0;
         read_targets(subset, [&](std::uint32_t id, double y) {
@@ -148,16 +188,17 @@ struct BracketKernel : SignedSamples<std::int32_t> {
         });
         unit_ = sum_of_targets / sum;
         if (!std::isfinite(unit_ * unit_)) return false;
-        all_ = {};
         for (std::uint32_t id = 0; id < subset.size(); ++id) {
             const double y = original_[id];
             target[id] = static_cast<std::int32_t>(y * unit_ + std::copysign(0.5, y));
-            add(all_, id);
         }
+        all_ = {};
+        add_in_parts(all_, subset.size(), [](std::size_t k) { return static_cast<std::uint32_t>(k); });
         return true;
     }
 
     void summarise(const std::uint32_t* order, std::size_t cell, std::uint32_t begin, Block& block) {
+        block.ends = ends_in(cell / subset_->size(), begin, block);
         if (!groups_widely_) return SignedSamples::summarise(order, cell, begin, block);
         describe(begin,
                  group_signs_widely(order + begin, block.end - begin, target.data(), grouped(cell) + begin),
@@ -170,6 +211,9 @@ struct BracketKernel : SignedSamples<std::int32_t> {
         sums.squares += original_[id] * original_[id];
         sums.rounded += target[id];
         sums.sizes += std::abs(target[id]);
+    }
+    void add_many(Sums& sums, std::span<const std::uint32_t> ids) const {
+        add_in_parts(sums, ids.size(), [&](std::size_t k) { return ids[k]; });
     }
 
     void rest(const Sums& left, Sums& right) const {
@@ -194,10 +238,10 @@ struct BracketKernel : SignedSamples<std::int32_t> {
         }
     }
     using Code = LaneBits;
-    void missing_left(std::uint64_t left) { missing_left_ = static_cast<LaneBits>(left); }
+    void missing_left(std::uint64_t left) { missing_left_ = static_cast<LaneBits>(left) & 0xFFFFU; }
     LaneBits code(std::uint32_t, std::size_t bucket) const {
         if (bucket == missing_bucket<lanes>) return missing_left_;
-        return static_cast<LaneBits>(0xFFFFU << bucket);
+        return 0xFFFFU << bucket & 0xFFFFU;
     }
     void bracket(std::size_t s, std::size_t lane, double price, double& lower, double& upper) const {
         const SideLanes& side = sides_[s];
@@ -219,7 +263,7 @@ struct BracketKernel : SignedSamples<std::int32_t> {
     template <std::size_t Bytes>
     CODT_INLINE static void run(BracketKernel* kernel, const Stream<Block>* stream,
                                 const LaneBits* lanes_left) {
-        SquaredErrorPass<RoundedNumbers<Bytes>> pass{{}, *kernel, *stream, lanes_left, {}, {}};
+        SquaredErrorPass<RoundedNumbers<Bytes>, Block> pass{{}, *kernel, *stream, lanes_left, {}, {}};
         pass.left.load(kernel->sides_[0]);
         pass.right.load(kernel->sides_[1]);
         typename decltype(pass)::Counted doubtful[ahead];
@@ -241,13 +285,85 @@ struct BracketKernel : SignedSamples<std::int32_t> {
                 }
                 now.go_on(sum, total);
             }
-            for (std::uint32_t d = 0; d < count_doubtful; ++d) pass.look_into(doubtful[d]);
+            for (std::uint32_t d = 0; d < count_doubtful; ++d) look_into(*kernel, pass, doubtful[d]);
         }
         pass.left.store(kernel->sides_[0]);
         pass.right.store(kernel->sides_[1]);
     }
 
  private:
+    // Adds the samples id(0), ..., id(count - 1), in four parts side by side, because each sum waits for the
+    // one before.
+    template <class Id>
+    void add_in_parts(Sums& sums, std::size_t count, const Id& id) const {
+        Sums part[4];
+        std::size_t k = 0;
+        for (; k + 4 <= count; k += 4)
+            for (std::size_t p = 0; p < 4; ++p) add(part[p], id(k + p));
+        for (; k < count; ++k) add(part[0], id(k));
+        for (const Sums& one : part) {
+            sums.y += one.y;
+            sums.squares += one.squares;
+            sums.rounded += one.rounded;
+            sums.sizes += one.sizes;
+        }
+    }
+
+    // Those within a block of several groups.
+    std::uint64_t ends_in(std::size_t feature, std::uint32_t begin, const Block& block) const {
+        if (!block.several) return 0;
+        const auto group_end =
+            subset_->group_end(static_cast<std::uint32_t>(feature)).subspan(block.first_group);
+        const std::uint32_t size = block.end - begin;
+        if (size <= group_end.size() && group_end[size - 1] == block.end)  // groups of one sample each
+            return (std::uint64_t{1} << size) - 1;
+        std::uint64_t ends = 0;
+        for (std::size_t g = 0; group_end[g] < block.end; ++g)
+            ends |= std::uint64_t{1} << (group_end[g] - begin - 1);
+        return ends;
+    }
+
+    // Walks a block for the sides on which an inner boundary might beat the best.
+    template <class Pass, class Counted>
+    CODT_INLINE static void look_into(BracketKernel& kernel, Pass& pass, const Counted& in) {
+        typename Pass::Room rooms[2];
+        pass.rooms(in, rooms[0], rooms[1]);
+        std::uint32_t sides[2] = {negative_lanes(rooms[0]), negative_lanes(rooms[1])};
+        const int doubts = std::popcount(sides[0]) + std::popcount(sides[1]);
+        if (doubts > most_few) return pass.walk_sides(in, sides[0] != 0, sides[1] != 0);
+        if (doubts == 0) return;
+        constexpr std::size_t bytes = sizeof(typename Pass::Register);
+        const Block& block = *in.block;
+        static_assert(longest_block_of(0) <= LaneWalk<bytes>::longest);
+        LaneWalk<bytes> walk;
+        walk.read(pass.stream.ordered + in.begin, block.end - in.begin, block.ends, pass.code,
+                  kernel.target.data());
+        std::int32_t sum[2 * lanes], count[2 * lanes];
+        in.s.store(sum);
+        in.k.store(count);
+        auto rest = in.s, others = in.k;
+        rest.subtract_from(in.total);
+        others.subtract_from(static_cast<std::int32_t>(in.begin));
+        rest.store(sum + lanes);
+        others.store(count + lanes);
+        pass.left.store(kernel.sides_[0]);
+        pass.right.store(kernel.sides_[1]);
+        bool any = false;
+        for (std::uint32_t which = sides[0] | sides[1] << lanes; which != 0; which &= which - 1) {
+            const auto place = static_cast<std::uint32_t>(std::countr_zero(which));
+            const std::uint32_t lane = place % lanes, s = place / lanes;
+            BracketSide<bytes, bytes> side;
+            side.load_lane(kernel.sides_[s], lane);
+            if (!walk.offer(lane, s == 0, sum[place], count[place], side)) continue;
+            side.store_lane(kernel.sides_[s], lane);
+            any = true;
+        }
+        if (!any) return;
+        pass.left.load(kernel.sides_[0]);
+        pass.right.load(kernel.sides_[1]);
+    }
+
+    const Subset* subset_ = nullptr;
     LaneBits missing_left_ = 0;  // the lanes in which samples that miss a value go left
     bool groups_widely_;
     double unit_ = 1;               // rounded targets per target

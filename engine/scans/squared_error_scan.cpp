@@ -143,7 +143,7 @@ struct SquaredErrorKernel : SignedSamples<double> {
     template <std::size_t Bytes>
     CODT_INLINE static void run(SquaredErrorKernel* kernel, const Stream<Block>* stream,
                                 const std::uint8_t* bucket) {
-        SquaredErrorPass<Doubles<Bytes>> pass{
+        SquaredErrorPass<Doubles<Bytes>, Block> pass{
             {kernel->ones_, kernel->whole_ones_}, *kernel, *stream, bucket, {}, {}};
         pass.left.load(kernel->sides_[0]);
         pass.right.load(kernel->sides_[1]);
