@@ -160,6 +160,16 @@ class Children {
     // The `reach` that an AND node made at threshold t of an interval would have.
     double reach(Slot interval, std::uint32_t t);
 
+    // What the left side of an AND node made at threshold t of an interval must reach to prune all thresholds
+    // of the interval above t by sub-interval pruning alone, and the right side those below; infinite where
+    // there are none, or where that bound is not used. That is often much less than what `reach` allows for,
+    // which takes every sample in between at its worst.
+    //
+    // Between the neighbours p < t < q, L(t) >= C - R(q) prunes what lies above t for the cutoff C. As R(t)
+    // is no less than R(q), it prunes t as well: where a better tree splits at t, neither side gets that far.
+    // There is a tolerance on top, or roundings would leave intervals open for nothing.
+    void enough(Slot interval, std::uint32_t t, double cutoff, double& left, double& right) const;
+
     // Bounds on the two subproblems of threshold t of an interval, as implied by its neighbours.
     void inherited(Slot interval, std::uint32_t t, double& left, double& right) {
         inherited(open_interval(interval), t, left, right);
