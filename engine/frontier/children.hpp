@@ -203,8 +203,9 @@ class Children {
         std::sort(firsts.begin(), firsts.end(), [this](Slot a, Slot b) { return before_by_priority(a, b); });
     }
 
-    // At most `count` open thresholds of some tracks, ascending for each: all of them, or evenly spread.
-    void spread(std::span<const std::uint32_t> tracks, std::uint32_t count,
+    // At most `count` open thresholds of some tracks, ascending for each: all of them, or spread over the
+    // intervals by what it may take to prune them, evenly within each.
+    void spread(std::span<const std::uint32_t> tracks, std::uint32_t count, double cutoff,
                 std::span<std::vector<std::uint32_t>* const> thresholds) const;
 
  private:
@@ -237,6 +238,8 @@ class Children {
     bool before_by_priority(Slot a, Slot b) const;
     void note_evaluated(std::uint32_t track, const EvaluatedSplit& split);
     double forbidden_lower();
+    // How many thresholds of an interval may have to be evaluated until it is pruned.
+    double thresholds_needed(Slot interval, double target) const;
     // Bounds on the two sides of one threshold of an interval, by its neighbours and by other features.
     void inherited(const OpenInterval& interval, std::uint32_t t, double& left, double& right);
     // A function of t: the bound on the splits there. Something must be known from other features.

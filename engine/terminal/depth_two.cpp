@@ -158,7 +158,7 @@ std::span<SplitBatch> DepthTwoSolver::choose_batches(const Subset& subset, const
     if (evaluator.lanes() == 1)
         batches_[0].thresholds.assign(1, children_.select_threshold(slot, cutoff));
     else
-        children_.spread(std::span(tracks, orders), evaluator.lanes(), std::span(thresholds, orders));
+        children_.spread(std::span(tracks, orders), evaluator.lanes(), cutoff, std::span(thresholds, orders));
     std::span<SplitBatch> batches(batches_, orders);
     if (batches.back().size() == 0) batches = batches.first(1);
     if (batches.front().size() == 0) batches = batches.last(1);
@@ -182,7 +182,7 @@ std::span<SplitBatch> DepthTwoSolver::mix_features(std::uint32_t most, std::span
         SplitBatch& batch = batches_[used];
         batch.feature = child.feature;
         std::vector<std::uint32_t>* const thresholds = &batch.thresholds;
-        children_.spread(std::span(&child.track, 1), lanes[b], std::span(&thresholds, 1));
+        children_.spread(std::span(&child.track, 1), lanes[b], cutoff, std::span(&thresholds, 1));
         batch.forget();
         ++used;
     }
