@@ -56,7 +56,8 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
     const double leaf_loss = result.upper = objective_.leaf_loss(subset);
     result.limit = std::min(limits.upper, settings_.split_cutoff(leaf_loss));
     const NodeBound bound =
-        node_bound(objective_, subset, budget, leaf_loss, settings_, result.cutoff() - tolerance);
+        node_bound(objective_, subset, budget, leaf_loss, settings_,
+                   std::max(result.cutoff(), std::min(leaf_loss, limits.clustering)) - tolerance);
     result.lower.allowed = std::max(limits.lower, bound.any);
     result.lower.free = std::min(leaf_loss, result.lower.allowed);
     if (!subset.has_thresholds() || result.upper <= bound.split + tolerance) {
