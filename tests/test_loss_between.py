@@ -48,8 +48,8 @@ def random_problem(rng: np.random.Generator, n: int) -> tuple[Floats, Floats, Fl
     return X, y, weights
 
 
-def optimum(X: Floats, y: Floats, weights: Floats | None, **options: Any) -> float:
-    search = Search(X, y, sample_weight=weights, task="regression", **options)
+def optimum(X: Floats, y: NDArray[Any], weights: Floats | None, **options: Any) -> float:
+    search = Search(X, y, sample_weight=weights, **{"task": "regression", **options})
     assert search.run() == "optimal"
     assert search.bounds[0] == pytest.approx(search.bounds[1], rel=1e-9, abs=1e-12)
     return search.loss
@@ -73,6 +73,25 @@ def test_the_optimum_is_that_of_a_search_without_them(criterion: str, kernel: st
             assert optimum(X, y, weights, **same, **switches) == pytest.approx(plain, rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.parametrize("criterion", ["log_loss", "gini"])
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_class_shares(criterion: str, depth: int) -> None:
+    """More classes than a side has leaves, frequent ones and rare ones, with weights or without."""
+    rng = np.random.default_rng([74, depth, len(criterion)])
+    for round_ in range(scaled(24)):
+        n = int(rng.integers(8, {1: 400, 2: 400, 3: 36}[depth] if round_ % 4 == 0 else 36))
+        X, latent, weights = random_problem(rng, n)
+        classes = int(rng.integers(3, 10))
+        cuts = np.sort(rng.random(classes - 1)) if rng.random() < 0.5 else np.arange(1, classes) / classes
+        noise = rng.choice([0.0, 0.3, 3.0]) * rng.normal(size=n)
+        y = np.searchsorted(np.quantile(latent, cuts), latent + noise)
+        same = {"criterion": criterion, "task": "classification", "max_depth": depth, "ties": "any"}
+        plain = optimum(X, y, weights, **same, **PLAIN)
+        others = {name: bool(rng.random() < 0.3) for name in ("neighborhood_pruning", "interval_shrinking")}
+        for switches in ({}, {"cross_feature_pruning": False, **others}):
+            assert optimum(X, y, weights, **same, **switches) == pytest.approx(plain, rel=1e-9, abs=1e-12)
+
+
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("rules", [{"max_leaf_nodes": 3}, {"min_samples_leaf": 4}, {"min_loss_decrease": 0.8}])
 def test_limits_on_trees(criterion: str, rules: dict[str, Any]) -> None:
@@ -91,6 +110,19 @@ def test_they_rule_out_thresholds() -> None:
     evaluations = []
     for on in (True, False):
         search = Search(X, y, task="regression", criterion="absolute_error", max_depth=2, clustering_bound=on)
+        search.run()
+        evaluations.append(search.stats["left_right_evaluations"])
+    assert evaluations[0] < 0.9 * evaluations[1]
+
+
+def test_classes_that_mix_rule_out_thresholds() -> None:
+    """Two leaves cannot tell eight classes apart, whatever their thresholds."""
+    rng = np.random.default_rng(75)
+    X = rng.normal(size=(600, 3))
+    y = np.searchsorted(np.linspace(-2, 2, 7), X[:, 0] + rng.normal(size=600))
+    evaluations = []
+    for on in (True, False):
+        search = Search(X, y, task="classification", criterion="log_loss", max_depth=2, clustering_bound=on)
         search.run()
         evaluations.append(search.stats["left_right_evaluations"])
     assert evaluations[0] < 0.9 * evaluations[1]

@@ -23,7 +23,7 @@ void LossBetween::reset(const Objective& objective, const Subset& subset, std::u
     objective_ = &objective;
     subset_ = &subset;
     leaves_ = leaves;
-    is_known_ = leaves <= most_leaves && objective.has_group_losses();
+    is_known_ = leaves <= most_leaves && objective.has_group_losses(leaves);
     block_ = samples_per_leaf * leaves;
     most_ = most_grouped / most_leaves * leaves;
     blocks_.resize(is_known_ ? subset.features() : 0);

@@ -209,26 +209,55 @@ void Children::close(Slot slot, double known) {
     release_neighbours(slot);
 }
 
-void Children::spread(std::span<const std::uint32_t> tracks, std::uint32_t count,
+// An interval between p and q is bounded by L(p) + R(q). If L and R run straight in between, k equal parts
+// are bounded by no less than the smaller sum L + R at p and q less a k-th of what it exceeds L(p) + R(q) by,
+// which has to reach the target. A guess that says where thresholds are placed; nothing rests on it.
+double Children::thresholds_needed(Slot slot, double target) const {
+    const OpenInterval interval = open_interval(slot);
+    const double thresholds = interval.last - interval.first + 1;
+    const auto* p = interval.before;
+    const auto* q = interval.after;
+    if (!p && !q) return thresholds;
+    const double sum = std::min(p ? p->sum() : infinity, q ? q->sum() : infinity);
+    if (sum <= target) return thresholds;
+    const double whole = (p ? p->left_lower : 0.0) + (q ? q->right_lower : 0.0);
+    return std::min(thresholds, std::max(1.0, (sum - whole) / (sum - target)));
+}
+
+void Children::spread(std::span<const std::uint32_t> tracks, std::uint32_t count, double cutoff,
                       std::span<std::vector<std::uint32_t>* const> thresholds) const {
     const auto for_each_interval = [&](const auto& visit) {
-        for (std::size_t i = 0; i < tracks.size(); ++i)
+        for (std::size_t i = 0; i < tracks.size(); ++i) {
+            const double target = cutoff - price(tracks[i] / shares_.count());
             for (Slot slot = first_of_track_[tracks[i]]; slot != none; slot = (*this)[slot].next)
-                if (is_interval(slot)) visit(i, (*this)[slot], (*this)[slot].last - (*this)[slot].first + 1);
+                if (is_interval(slot)) visit(i, (*this)[slot], thresholds_needed(slot, target));
+        }
     };
-    std::uint64_t open = 0;
-    for_each_interval([&](std::size_t, const Child&, std::uint32_t here) { open += here; });
+    const auto size = [](const Child& child) { return std::uint64_t{child.last} - child.first + 1; };
+    std::uint64_t open = 0;  // thresholds in this interval and behind it
+    double needed = 0;
+    for_each_interval([&](std::size_t, const Child& child, double need) {
+        open += size(child);
+        needed += need;
+    });
     const std::uint64_t chosen = std::min<std::uint64_t>(open, count);
     for (std::vector<std::uint32_t>* const of_track : thresholds) of_track->clear();
-    std::uint64_t before = 0;  // open thresholds passed
+    const double each = needed / (2 * static_cast<double>(chosen));
     std::uint64_t j = 0;
-    for_each_interval([&](std::size_t i, const Child& child, std::uint32_t here) {
-        for (; j < chosen; ++j) {
-            const std::uint64_t place = (2 * j + 1) * open / (2 * chosen);
-            if (place >= before + here) break;
-            thresholds[i]->push_back(child.first + static_cast<std::uint32_t>(place - before));
-        }
-        before += here;
+    double before = 0;  // needed by the intervals passed
+    for_each_interval([&](std::size_t i, const Child& child, double need) {
+        const std::uint64_t here = size(child);
+        before += need;
+        open -= here;
+        std::uint64_t own = 0;
+        // As many as are its share, but no fewer than those that do not fit behind it.
+        while (j + own < chosen && own < here &&
+               (static_cast<double>(2 * (j + own) + 1) * each < before || chosen - j - own > open))
+            ++own;
+        for (std::uint64_t k = 0; k < own; ++k)
+            thresholds[i]->push_back(child.first +
+                                     static_cast<std::uint32_t>((2 * k + 1) * here / (2 * own)));
+        j += own;
     });
 }
 

@@ -160,6 +160,16 @@ class Children {
     // The `reach` that an AND node made at threshold t of an interval would have.
     double reach(Slot interval, std::uint32_t t);
 
+    // What the left side of an AND node made at threshold t of an interval must reach to prune all thresholds
+    // of the interval above t by sub-interval pruning alone, and the right side those below; infinite where
+    // there are none, or where that bound is not used. That is often much less than what `reach` allows for,
+    // which takes every sample in between at its worst.
+    //
+    // Between the neighbours p < t < q, L(t) >= C - R(q) prunes what lies above t for the cutoff C. As R(t)
+    // is no less than R(q), it prunes t as well: where a better tree splits at t, neither side gets that far.
+    // There is a tolerance on top, or roundings would leave intervals open for nothing.
+    void enough(Slot interval, std::uint32_t t, double cutoff, double& left, double& right) const;
+
     // Bounds on the two subproblems of threshold t of an interval, as implied by its neighbours.
     void inherited(Slot interval, std::uint32_t t, double& left, double& right) {
         inherited(open_interval(interval), t, left, right);
@@ -193,8 +203,9 @@ class Children {
         std::sort(firsts.begin(), firsts.end(), [this](Slot a, Slot b) { return before_by_priority(a, b); });
     }
 
-    // At most `count` open thresholds of some tracks, ascending for each: all of them, or evenly spread.
-    void spread(std::span<const std::uint32_t> tracks, std::uint32_t count,
+    // At most `count` open thresholds of some tracks, ascending for each: all of them, or spread over the
+    // intervals by what it may take to prune them, evenly within each.
+    void spread(std::span<const std::uint32_t> tracks, std::uint32_t count, double cutoff,
                 std::span<std::vector<std::uint32_t>* const> thresholds) const;
 
  private:
@@ -227,6 +238,8 @@ class Children {
     bool before_by_priority(Slot a, Slot b) const;
     void note_evaluated(std::uint32_t track, const EvaluatedSplit& split);
     double forbidden_lower();
+    // How many thresholds of an interval may have to be evaluated until it is pruned.
+    double thresholds_needed(Slot interval, double target) const;
     // Bounds on the two sides of one threshold of an interval, by its neighbours and by other features.
     void inherited(const OpenInterval& interval, std::uint32_t t, double& left, double& right);
     // A function of t: the bound on the splits there. Something must be known from other features.

@@ -213,6 +213,15 @@ double Children::reach(Slot interval, std::uint32_t t) {
                     worst_.between(child.feature, t, child.last));
 }
 
+void Children::enough(Slot slot, std::uint32_t t, double cutoff, double& left, double& right) const {
+    left = right = infinity;
+    if (!settings_->bounds.sub_interval || !settings_->rules.free()) return;
+    const OpenInterval interval = open_interval(slot);
+    const double target = cutoff - price(interval.feature) + settings_->tolerance;
+    if (t < interval.last) left = target - (interval.after ? interval.after->right_lower : 0.0);
+    if (t > interval.first) right = target - (interval.before ? interval.before->left_lower : 0.0);
+}
+
 void Children::inherited(const OpenInterval& interval, std::uint32_t t, double& left, double& right) {
     const InheritedBounds own(interval, settings_->bounds, worst_);
     left = own.left(t);

@@ -29,6 +29,9 @@ namespace codt {
 
 namespace {
 
+// For which the loss of samples between thresholds is bounded.
+constexpr std::uint32_t most_groups = 4;
+
 // Impurities of a class of weight c, and the rest of the weight of its leaf, both above zero.
 struct Entropy {
     template <class Real>
@@ -38,6 +41,23 @@ struct Entropy {
     static constexpr double least_part = 1.3862943611198906;  // 2 log 2
     static constexpr TwoSumsLoss brackets = TwoSumsLoss::entropy;
     static constexpr ShareLoss shares = ShareLoss::entropy;
+    // The least loss of k groups. Groups of whole classes lose the entropy of the classes less that of the
+    // partition. The group with the largest class has a share s of the weight, no less than this class has;
+    // the partition has no more entropy than if the other groups were equal, h(s) + (1 - s) log (k - 1),
+    // which falls from s = 1 / k on. Sums of weights are off by 256 roundings of themselves at most, and so
+    // are both entropies but for that part of the weight; there is room for that.
+    static double of_groups(std::span<const double> weights, double total, std::uint32_t count) {
+        double most = 0, classes = 0;
+        for (const double w : weights) {
+            if (!(w > 0)) continue;
+            most = std::max(most, w);
+            classes += w * std::log(total / w);
+        }
+        const double first = std::max(most, total / count), rest = total - first;
+        double groups = first > 0 ? first * std::log(total / first) : 0.0;
+        if (rest > 0) groups += rest * std::log(total / rest * (count - 1));
+        return std::max(0.0, classes - groups - 1e-13 * (classes + groups + 2 * total));
+    }
     // The most that the loss can change when a weight changes by d beside a total of W: the loss grows by
     // log(W / c) for every unit of c.
     static double change(double d, double total) { return d * (1 + std::log(std::max(1.0, total / d))); }
@@ -51,6 +71,16 @@ struct Gini {
     static constexpr double least_part = 1.0;
     static constexpr TwoSumsLoss brackets = TwoSumsLoss::gini;
     static constexpr ShareLoss shares = ShareLoss::gini;
+    // A group loses no less than the weight of all its classes but the largest.
+    static double of_groups(std::span<const double> weights, double total, std::uint32_t count) {
+        double largest[most_groups] = {};  // in descending order
+        for (double w : weights)
+            for (std::uint32_t k = 0; k < count; ++k)
+                if (w > largest[k]) std::swap(w, largest[k]);
+        double rest = total;
+        for (const double w : largest) rest -= w;
+        return std::max(0.0, rest - 1e-13 * total);
+    }
     static double change(double d, double) { return 2 * d; }
 };
 
@@ -176,6 +206,25 @@ class ClassSharesObjective final : public CostTupleObjective<ClassShares<Impurit
             losses.push_back(std::min(cost().ceiling, Impurity::least_part * others * room));
         }
         return losses;
+    }
+
+    bool has_group_losses(std::uint32_t count) const override {
+        return count <= most_groups && cost().classes > count && cost().classes <= most_classes &&
+               !std::isfinite(cost().ceiling);
+    }
+    void group_losses(std::span<const std::uint32_t> rows, std::uint32_t count,
+                      std::span<const std::uint32_t> ends, double* losses) const override {
+        double weights[most_classes] = {};
+        double total = 0;
+        std::size_t i = 0;
+        for (const std::uint32_t end : ends) {
+            for (; i < end; ++i) {
+                const double weight = cost().weight(rows[i]);
+                weights[cost().labels[rows[i]]] += weight;
+                total += weight;
+            }
+            *losses++ = Impurity::of_groups(std::span(weights, cost().classes), total, count);
+        }
     }
 
     void worst_costs(const Subset& subset, std::vector<double>& worst) const override {

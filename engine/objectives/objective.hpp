@@ -69,8 +69,8 @@ class Objective {
 
     // For the loss of the samples between two thresholds (bounds/loss_between.hpp): lower bounds on that of
     // the first ends[j] of some rows, at most `most_grouped`, in `count` groups, any partition allowed;
-    // `ends` ascend. Only if the objective has them.
-    virtual bool has_group_losses() const { return false; }
+    // `ends` ascend. Only if the objective has them for so many groups.
+    virtual bool has_group_losses(std::uint32_t) const { return false; }
     virtual void group_losses(std::span<const std::uint32_t>, std::uint32_t,
                               std::span<const std::uint32_t> ends, double* losses) const {
         std::fill_n(losses, ends.size(), 0.0);

@@ -294,7 +294,7 @@ class PinballLoss final : public Objective {
         return sum;
     }
 
-    bool has_group_losses() const override { return true; }
+    bool has_group_losses(std::uint32_t) const override { return true; }
     void group_losses(std::span<const std::uint32_t> rows, std::uint32_t count,
                       std::span<const std::uint32_t> ends, double* losses) const override {
         double y[most_grouped], weights[most_grouped];

@@ -52,6 +52,8 @@ Expansion& Search::begin(const Selection& selection, const Worker& worker, bool 
     node.children.inherited(selection.interval, selection.threshold, job.lower[0], job.lower[1]);
     job.relaxed = node.cutoff() + node.children.reach(selection.interval, selection.threshold) -
                   settings_.prices.of(job.feature);
+    node.children.enough(selection.interval, selection.threshold, node.cutoff(), job.enough[0],
+                         job.enough[1]);
     job.cutoff = node.cutoff();
     job.incumbent = node.incumbent;
     if (shares_feature_bounds(node))

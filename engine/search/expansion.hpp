@@ -22,11 +22,12 @@ struct Job {
     Children::Slot slot = Children::none;
     std::uint32_t feature = 0, threshold = 0;
     std::uint32_t left_leaves = Budget::any;
-    std::uint64_t cells = 0;   // of the node's data
-    double lower[2] = {0, 0};  // known bounds on the two sides
-    double relaxed = 0;        // at and above it the sum of both sides does not matter
-    double cutoff = 0;         // the node's
-    double incumbent = 0;      // the node's, with penalties: at and above it nothing need be exact
+    std::uint64_t cells = 0;    // of the node's data
+    double lower[2] = {0, 0};   // known bounds on the two sides
+    double relaxed = 0;         // at and above it the sum of both sides does not matter
+    double enough[2] = {0, 0};  // at and above it a side does not matter (see Children::enough)
+    double cutoff = 0;          // the node's
+    double incumbent = 0;       // the node's, with penalties: at and above it nothing need be exact
     FeatureBounds::Lower feature_lower[2];
     WorstCost::OfSamples worst_costs;  // of the node's samples (see ImpliedBounds)
     bool dual = false;                 // a step that raises the lower bound (see dual.cpp)

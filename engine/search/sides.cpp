@@ -209,7 +209,9 @@ bool Search::open_sides(Expansion& expansion, Worker& worker, StopCondition& sto
 bool Search::solve_side(Expansion& expansion, int side, double other, Worker& worker,
                         StopCondition& stop) const {
     const Job& job = expansion.job;
-    const DepthTwoSolver::Limits limits{job.lower[side], job.relaxed - other, job.feature_lower[side], false};
+    const double relaxed = job.relaxed - other;
+    const DepthTwoSolver::Limits limits{job.lower[side], std::min(relaxed, job.enough[side]),
+                                        job.feature_lower[side], false, relaxed};
     expansion.found[side] = worker.depth_two.solve(expansion.side_data[side], job.node->order,
                                                    expansion.leaves[side], limits, stop);
     if (expansion.found[side].stopped) return false;

@@ -56,7 +56,8 @@ DepthTwoResult DepthTwoSolver::solve(const Subset& subset, const FeatureOrder& o
     const double leaf_loss = result.upper = objective_.leaf_loss(subset);
     result.limit = std::min(limits.upper, settings_.split_cutoff(leaf_loss));
     const NodeBound bound =
-        node_bound(objective_, subset, budget, leaf_loss, settings_, result.cutoff() - tolerance);
+        node_bound(objective_, subset, budget, leaf_loss, settings_,
+                   std::max(result.cutoff(), std::min(leaf_loss, limits.clustering)) - tolerance);
     result.lower.allowed = std::max(limits.lower, bound.any);
     result.lower.free = std::min(leaf_loss, result.lower.allowed);
     if (!subset.has_thresholds() || result.upper <= bound.split + tolerance) {
@@ -158,7 +159,7 @@ std::span<SplitBatch> DepthTwoSolver::choose_batches(const Subset& subset, const
     if (evaluator.lanes() == 1)
         batches_[0].thresholds.assign(1, children_.select_threshold(slot, cutoff));
     else
-        children_.spread(std::span(tracks, orders), evaluator.lanes(), std::span(thresholds, orders));
+        children_.spread(std::span(tracks, orders), evaluator.lanes(), cutoff, std::span(thresholds, orders));
     std::span<SplitBatch> batches(batches_, orders);
     if (batches.back().size() == 0) batches = batches.first(1);
     if (batches.front().size() == 0) batches = batches.last(1);
@@ -182,7 +183,7 @@ std::span<SplitBatch> DepthTwoSolver::mix_features(std::uint32_t most, std::span
         SplitBatch& batch = batches_[used];
         batch.feature = child.feature;
         std::vector<std::uint32_t>* const thresholds = &batch.thresholds;
-        children_.spread(std::span(&child.track, 1), lanes[b], std::span(&thresholds, 1));
+        children_.spread(std::span(&child.track, 1), lanes[b], cutoff, std::span(&thresholds, 1));
         batch.forget();
         ++used;
     }

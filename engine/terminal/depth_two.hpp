@@ -37,7 +37,8 @@ class DepthTwoSolver {
         double lower = 0;
         double upper = std::numeric_limits<double>::infinity();
         std::span<const double> feature_lower = {};
-        bool exact = true;  // whether the objective of the best tree found must be exact
+        bool exact = true;      // whether the objective of the best tree found must be exact
+        double clustering = 0;  // the clustering bound, which takes long, is of use only if it may reach this
     };
 
     // Called with every new pair of bounds; only the root of a search of depth two wants it.
