@@ -422,4 +422,22 @@ FAULTS = (
         "if (report.solution && report.incumbent < branch.incumbent) {",
         "if (report.solution && report.incumbent < branch.incumbent && report.end == UnitEnd::none) {",
     ),
+    Fault(
+        "samples between thresholds: the largest class alone in a group, however small it is",
+        "engine/objectives/class_shares.cpp",
+        "const double first = std::max(most, total / count), rest = total - first;",
+        "const double first = most, rest = total - first;",
+    ),
+    Fault(
+        "samples between thresholds: one group fewer than there are leaves",
+        "engine/objectives/class_shares.cpp",
+        "for (const double w : largest) rest -= w;",
+        "for (std::uint32_t k = 0; k + 1 < count; ++k) rest -= largest[k];",
+    ),
+    Fault(
+        "sides walked one by one: what lies before the block is left out",
+        "engine/scans/squared_error_lane_walk.hpp",
+        "Register sum_before = Register{} + sum;",
+        "Register sum_before = Register{} + 0 * sum;",
+    ),
 )
