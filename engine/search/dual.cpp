@@ -1,5 +1,5 @@
 // Steps that raise the lower bound. The strategies of the paper look after incumbents and proof alike, and at
-// depth four and more that leaves the root's bound at zero for a long time. As the primal heuristics look
+// depth five and more that leaves the root's bound at zero for a long time. As the primal heuristics look
 // after incumbents, a share of the work can go where the bound is least.
 //
 // In every OR node the child with the least lower bound is taken. If that is an interval between two
@@ -17,10 +17,9 @@ namespace codt {
 
 namespace {
 
-// By the depth limit. Up to depth three a search hardly ever ends before the proof. At depth four the proof
-// takes as long either way, but bounds rise sooner, and so do trees get better.
+// By the depth limit. Up to depth four the proof takes about as long either way.
 double default_share(std::uint32_t max_depth) {
-    return max_depth <= 3 ? 0.0 : 0.9;
+    return max_depth <= 4 ? 0.0 : 0.9;
 }
 
 constexpr double enough = 0.15;

@@ -300,7 +300,7 @@ METHOD_OPTIONS = (
         "float in [0, 1] or None",
         "The share of the work that goes where the lower bound is least, rather than where the strategy would go: the"
         " rest of the proof is left to the strategy, and better trees to the primal heuristics. None: 0.9 at depth"
-        " limits from 4 on, 0 below.",
+        " limits from 5 on, 0 below.",
         to_core=True,
     ),
     Option(
