@@ -140,7 +140,9 @@ def test_reference_times_are_brought_to_this_machine(tmp_path: Path) -> None:
         record("pycontree", "bank", 3, [0.048], loss=23),  # half of the reference
         record("codt", "concrete", 3, [0.025035], loss=15.229259320252243, lower_bound=15.0),
     )
-    text = tables(Results(read_records(results)))["regression-3"]
+    found = tables(Results(read_records(results)))
+    assert "depth-3" not in found, "the peer's times alone would overwrite that table"
+    text = found["regression-3"]
     assert "| 25 ms | 0.501 s | 0.25 s | 10.0x |" in text
     assert "scaled by 0.5" in text
 
