@@ -28,6 +28,7 @@ from tests.support.anytime import check_fit, noise
 
 pytestmark = pytest.mark.filterwarnings("default")
 
+NOTHING = {"searches": 0, "told": 0}
 OPTIONS = {"threads_per_worker": 1, "dashboard_address": ":0", "processes": True}
 
 
@@ -100,7 +101,7 @@ def test_workers_prove_what_one_process_proves(cluster: Any, client: Any, worker
             break
         used |= set(users_of_units(client, X, y))
     assert len(used) == workers
-    assert soon(lambda: kept(client) == [{"searches": 0, "told": 0}] * workers)
+    assert soon(lambda: kept(client) == [NOTHING] * workers)
 
 
 def test_short_units_go_to_all_workers(cluster: Any, client: Any) -> None:
@@ -191,47 +192,49 @@ def set_pace(seconds: float) -> None:
 
 
 def test_a_worker_that_is_killed_and_those_that_join(cluster: Any, client: Any, ledgers: list[Ledger]) -> None:
-    resize(cluster, client, 2)
-    client.run(set_pace, 0.0)  # so that there is something to be counted twice
-    X, y = noise(500, 2)  # units that take long enough to be caught at
+    X, y = noise(800, 2)  # units that take long enough to be caught at
     options = {"max_depth": 5, "primal_heuristics": False, "ties": "any"}
     alone = OptimalTreeClassifier(**options).fit(X, y)
-    processes = client.run(os.getpid)
-    killed: list[int] = []
 
-    def callback(progress: Any) -> None:
-        if killed or not crew.heard:
-            return
-        worker, unit = crew.heard[-1]
-        os.kill(processes[worker], signal.SIGSTOP)
-        sleep(0.3)  # until what it has sent has arrived
-        if not crew.has(worker, unit):
-            os.kill(processes[worker], signal.SIGCONT)
-            return
-        crew.waits = True  # so that the search is not over before somebody joins
-        killed.append(unit)
-        os.kill(processes[worker], signal.SIGKILL)
-        cluster.scale(3)
-        assert soon(lambda: len(set(crew._threads) - set(processes)) == 2)
-        crew.waits = False
-        crew._give_out(crew._run)
-
-    # A unit may be over whenever its worker is stopped, so that none is killed: once more then.
-    for _ in range(5):
+    def late_workers_help() -> bool:
+        """Whether a worker was killed while it had a unit, and those that joined then solved some."""
+        resize(cluster, client, 2)
+        processes = client.run(os.getpid)
+        client.run(set_pace, 0.0)  # so that there is something to be counted twice
         crew = Whole(client)
+        killed: list[int] = []
+
+        def callback(progress: Any) -> None:
+            busy = [pair for pair in crew.heard[-20:] if pair[1] in crew._run.reports]
+            if killed or not busy:
+                return
+            worker, unit = busy[-1]
+            os.kill(processes[worker], signal.SIGSTOP)
+            sleep(0.3)  # until what it has sent has arrived
+            if not crew.has(worker, unit):
+                os.kill(processes[worker], signal.SIGCONT)
+                return
+            crew.waits = True  # so that the search is not over before somebody joins
+            killed.append(unit)
+            os.kill(processes[worker], signal.SIGKILL)
+            cluster.scale(3)
+            # One is added, and one takes the place of the one that was killed.
+            assert soon(lambda: len(set(crew._threads) - set(processes)) == 2)
+            crew.waits = False
+            crew._give_out(crew._run)
+
         with distributed.get_task_stream(client=client) as stream, solved_by(crew):
             model = OptimalTreeClassifier(**options, callback=callback).fit(X, y)
-        if killed:
-            break
+        assert (model.loss_, model.status_) == (alone.loss_, "optimal")
+        # Nothing ends twice; the unit of the killed worker ends once more, unless nobody wants it any more.
+        ledger = ledgers[-1]
+        assert max(ledger.ends.values()) == 1
+        assert 0 < model.search_stats_["scanned_samples"] <= sum(ledger.scanned.values())
+        return bool(killed and {task["worker"] for task in stream.data if is_unit(task)} - set(processes))
+
+    # A unit may be over whenever its worker is stopped, or the last ones be given out before anybody joins.
+    assert any(late_workers_help() for _ in range(5))
     client.run(set_pace, PACE)
-    assert (model.loss_, model.status_) == (alone.loss_, "optimal")
-    # One was added, and one has taken the place of the one that was killed.
-    assert {task["worker"] for task in stream.data if is_unit(task)} - set(processes)
-    ledger = ledgers[-1]
-    # Nothing ends twice; the unit of the killed worker ends once more, unless nobody wants it any more.
-    assert killed
-    assert max(ledger.ends.values()) == 1
-    assert 0 < model.search_stats_["scanned_samples"] <= sum(ledger.scanned.values())
 
 
 def test_a_worker_that_hangs_does_not_hold_up_the_end(cluster: Any, client: Any) -> None:

@@ -137,3 +137,11 @@ def test_a_worker_drops_the_searches_that_a_crew_has_left() -> None:
     for run in ("a-1", "b-1", "b-2", "b-3"):
         unit_tasks.solve(recipe, unit_of(1), run, "topic")
     assert list(unit_tasks._searches) == ["a-1", "b-3"]
+
+
+@pytest.mark.usefixtures("worker")
+def test_a_unit_that_begins_after_the_end_of_its_run_leaves_nothing_behind() -> None:
+    asyncio.run(unit_tasks.end_run("a-1"))
+    recipe = recipe_of(lambda unit, talk: talk(no_news(unit)))
+    assert unit_tasks.solve(recipe, unit_of(1), "a-1", "topic") is None  # type: ignore[comparison-overlap]
+    assert unit_tasks.state() == {"searches": 0, "told": 0}

@@ -68,6 +68,8 @@ def _is_forgotten(worker: Any, task: Any) -> bool:
 def _search(recipe: Recipe, run: str) -> _core.Search:
     """Return the search that solves the units of a run: made once in each process."""
     with _lock:
+        if run in _over:  # a unit may begin after its run has ended here, and nothing would be said of that again
+            return recipe.search()
         if run not in _searches:
             # A crew has one run at a time. It has left the others, even if that could not be said here.
             for other in [name for name in _searches if _crew(name) == _crew(run)]:
