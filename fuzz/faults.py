@@ -39,6 +39,12 @@ FAULTS = (
         "static_cast<double>(k + 1) * lambda + losses[k]",
     ),
     Fault(
+        "a prediction taken for superfluous where a sample speaks for it",
+        "engine/objectives/dominated.cpp",
+        "&& !next(prediction, row + 1);",
+        "&& !next(prediction, row);",
+    ),
+    Fault(
         "a missing penalty",
         "engine/terminal/depth_two_evaluators.cpp",
         "result.offer(prices.of(batch.feature) + (batch.left[j] + batch.right[j]), batch.feature,",

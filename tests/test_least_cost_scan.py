@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from codt import Search
+from codt import OptimalPolicyTree, Search
 from codt._core import scan_sides
 from tests.support.engine import VECTOR_KERNELS
 from tests.support.instances import random_features, scaled
@@ -50,6 +50,15 @@ def scan(X: Floats, costs: Floats, **arguments: Any) -> Any:
     )  # fmt: skip
 
 
+def bounds_of(X: Floats, costs: Floats, **arguments: Any) -> tuple[Floats, Floats]:
+    """Lower and upper bounds, or twice the values, where no tree needs more than two of the predictions."""
+    found = scan(X, costs, bounds=True, **arguments)
+    if "lower" not in found:
+        value = scan(X, costs, bounds=False, **arguments)["value"]
+        return value, value
+    return found["lower"], found["upper"]
+
+
 @pytest.mark.parametrize("kernel", VECTOR_KERNELS)
 @pytest.mark.parametrize("predictions", PREDICTIONS)
 def test_values_are_those_of_the_scalar_scan_and_lie_between_the_bounds(predictions: int, kernel: str) -> None:
@@ -69,14 +78,14 @@ def test_values_are_those_of_the_scalar_scan_and_lie_between_the_bounds(predicti
             expected = scan(X, costs, kernel="scalar", bounds=False, known=unknown, **arguments)["value"]
             known = np.where(rng.random(expected.shape) < 0.3, expected * (1 + 0.1 * rng.random()), np.inf)
             found = scan(X, costs, kernel=kernel, bounds=False, known=known, **arguments)["value"]
-            assert (found == expected).all()
-            bounds = scan(X, costs, kernel=kernel, bounds=True, known=known, **arguments)
             rounding = 1e-15 * expected  # of what is reported
-            assert (bounds["lower"] <= expected + rounding).all()
-            assert (bounds["upper"] >= expected - rounding).all()
+            assert (np.abs(found - expected) <= rounding).all()
+            lower, upper = bounds_of(X, costs, kernel=kernel, known=known, **arguments)
+            assert (lower <= expected + rounding).all()
+            assert (upper >= expected - rounding).all()
             # Costs are rounded down to 2^-29 of their sum or more, 2^-28 at the most.
             width = len(X) * 2.0**-28 * costs.max(axis=1).sum()
-            assert (bounds["upper"] - bounds["lower"] <= width).all()
+            assert (upper - lower <= width).all()
             split += int((expected < leaf).sum())
     assert split > 0
 
@@ -87,12 +96,12 @@ def test_all_instruction_sets_give_the_same_bounds(predictions: int) -> None:
     for _ in range(scaled(4)):
         X, costs = instance(rng, predictions, 300)
         thresholds = list(range(0, len(np.unique(X[:, 1])) - 1, 7))
-        arguments = {"feature": 1, "thresholds": thresholds, "penalty": 0.0, "bounds": True}
+        arguments = {"feature": 1, "thresholds": thresholds, "penalty": 0.0}
         known = np.full((2, len(thresholds)), np.inf)
-        found = [scan(X, costs, kernel=kernel, known=known, **arguments) for kernel in VECTOR_KERNELS]
-        for other in found[1:]:
-            assert (other["lower"] == found[0]["lower"]).all()
-            assert (other["upper"] == found[0]["upper"]).all()
+        found = [bounds_of(X, costs, kernel=kernel, known=known, **arguments) for kernel in VECTOR_KERNELS]
+        for lower, upper in found[1:]:
+            assert (lower == found[0][0]).all()
+            assert (upper == found[0][1]).all()
 
 
 def optimum(X: Floats, costs: Floats, **options: Any) -> float:
@@ -126,3 +135,33 @@ def test_nearly_equal_trees_are_told_apart() -> None:
             X[rng.integers(n), column] += 1.0
         costs = rng.integers(0, 2, (n, 4)) + 2.0**-45 * rng.integers(0, 4, (n, 4))
         assert optimum(X, costs, kernel="auto") == optimum(X, costs, kernel="scalar")
+
+
+def test_predictions_that_no_tree_needs_change_nothing() -> None:
+    """Columns that nowhere cost less than another one, or the same throughout, at any place among the others."""
+    rng = np.random.default_rng(11)
+    for _ in range(scaled(30)):
+        X, costs = instance(rng, int(rng.integers(2, 5)), int(rng.integers(4, 60)))
+        more = []
+        for _ in range(int(rng.integers(1, 6))):
+            of = costs[:, [rng.integers(costs.shape[1])]]
+            more.append(of + rng.choice([0.0, 1.0, of.max()]) * (rng.random(of.shape) < rng.choice([0.1, 1.0])))
+        wider = np.hstack([costs, *more])
+        mixed = np.ascontiguousarray(wider[:, rng.permutation(wider.shape[1])])
+        narrow, wide, other = (
+            Search(
+                X, table.argmin(axis=1), sample_costs=table, classes=np.arange(table.shape[1]), max_depth=3,
+                task="classification",
+            )
+            for table in (costs, wider, mixed)
+        )  # fmt: skip
+        assert [search.run() for search in (narrow, wide, other)] == ["optimal"] * 3
+        assert wide.stats["scanned_samples"] == narrow.stats["scanned_samples"]
+        assert wide.loss == narrow.loss
+        assert other.loss == pytest.approx(narrow.loss, rel=1e-12)
+        # A leaf predicts the first of the cheapest, be it one that the search does without.
+        model = OptimalPolicyTree(max_depth=3, ties="any").fit(X, -mixed)
+        leaves, actions = model.apply(X), model.predict(X)
+        for leaf in np.unique(leaves):
+            totals = np.round(mixed[leaves == leaf].sum(axis=0), 6)
+            assert set(actions[leaves == leaf]) == {totals.argmin()}

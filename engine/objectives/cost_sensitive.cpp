@@ -3,14 +3,19 @@
 // matrix and weights are special cases; misclassification is the one of cost one for all classes but the
 // sample's own.
 //
+// Predictions that no tree needs (dominated.hpp) are left out of the tuples; what is reported is computed
+// from all costs.
+//
 // A tree that loses less than a ceiling pays no cost above it, so such costs may be lowered to it
 // (Objective::within): a forbidding cost ("never predict this") need not spoil sums of small ones.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
 
 #include "objectives/cost_tuple.hpp"
+#include "objectives/dominated.hpp"
 #include "objectives/targets.hpp"
 #include "objectives/whole_units.hpp"
 #include "scans/least_cost_scan.hpp"
@@ -23,7 +28,7 @@ namespace {
 
 struct ClassCost {
     std::vector<double> costs;  // rows x classes, whole numbers, see whole_units.hpp
-    std::uint32_t classes;
+    std::uint32_t classes;      // predictions
 
     const double* of(std::uint32_t row) const {
         return costs.data() + static_cast<std::size_t>(row) * classes;
@@ -46,6 +51,15 @@ struct ClassCost {
     }
 };
 
+// Keeps some of the columns of a table, which has as many as given.
+void keep_columns(std::vector<double>& table, std::size_t columns, std::span<const std::uint32_t> kept) {
+    if (kept.size() == columns) return;
+    std::size_t size = 0;
+    for (std::size_t row = 0; row < table.size(); row += columns)
+        for (const std::uint32_t column : kept) table[size++] = table[row + column];
+    table.resize(size);
+}
+
 class CostSensitive final : public CostTupleObjective<ClassCost> {
  public:
     // The costs and weights as given, from which everything reported is computed.
@@ -55,14 +69,19 @@ class CostSensitive final : public CostTupleObjective<ClassCost> {
         std::uint32_t classes;
     };
 
-    CostSensitive(const WholeNumbers& whole, Given given)
-        : CostTupleObjective(ClassCost{whole.values, given.classes}),
+    // `whole`: the costs of the predictions that are needed.
+    CostSensitive(const WholeNumbers& whole, std::span<const std::uint32_t> needed, Given given)
+        : CostTupleObjective(ClassCost{whole.values, static_cast<std::uint32_t>(needed.size())}),
           unit_(whole.unit),
           distortion_(whole.distortion),
           given_(std::move(given)) {
-        for (std::uint32_t row = 0; row < given_.labels.size(); ++row)
-            largest_.push_back(*std::max_element(cost().of(row), cost().of(row) + given_.classes));
-        if (given_.classes != 2) return;
+        for (std::uint32_t row = 0; row < given_.labels.size(); ++row) {
+            largest_.push_back(*std::max_element(cost().of(row), cost().of(row) + needed.size()));
+            for (const std::uint32_t prediction : needed)
+                largest_given_ =
+                    std::max(largest_given_, given_.costs[std::size_t{row} * given_.classes + prediction]);
+        }
+        if (needed.size() != 2) return;
         for (std::uint32_t row = 0; row < given_.labels.size(); ++row) {
             const double* const costs = this->cost().of(row);
             cheaper_.push_back(costs[1] < costs[0]);
@@ -72,19 +91,18 @@ class CostSensitive final : public CostTupleObjective<ClassCost> {
     }
 
     static std::unique_ptr<Objective> make(Given given, double ceiling) {
-        const std::vector<double> costs = lowered_to(ceiling, given.costs);
+        std::vector<double> costs = lowered_to(ceiling, given.costs);
+        const auto needed = undominated_predictions(costs, given.classes);
+        keep_columns(costs, given.classes, needed);
         double most = 0;
-        for (std::size_t row = 0; row < given.labels.size(); ++row) {
-            const auto first = costs.begin() + static_cast<std::ptrdiff_t>(row * given.classes);
-            most += *std::max_element(first, first + given.classes);
-        }
-        const WholeNumbers whole = in_whole_units(costs, most, given.classes);
-        return std::make_unique<CostSensitive>(whole, std::move(given));
+        for (auto first = costs.begin(); first < costs.end(); first += std::ssize(needed))
+            most += *std::max_element(first, first + std::ssize(needed));
+        const WholeNumbers whole = in_whole_units(costs, most, needed.size());
+        return std::make_unique<CostSensitive>(whole, needed, std::move(given));
     }
 
     std::unique_ptr<Objective> within(double ceiling) const override {
-        const double largest = *std::max_element(given_.costs.begin(), given_.costs.end());
-        if (largest <= ceiling) return nullptr;
+        if (largest_given_ <= ceiling) return nullptr;
         return make(given_, ceiling);
     }
 
@@ -126,11 +144,11 @@ class CostSensitive final : public CostTupleObjective<ClassCost> {
     double distortion() const override { return distortion_; }
 
     double reported_loss(std::span<const std::uint32_t>, const std::vector<double>& value) const override {
-        return *std::min_element(value.begin() + cost().classes, value.end());
+        return *std::min_element(value.begin() + given_.classes, value.end());
     }
     // The weight of every class, then the cost of every prediction.
     std::vector<double> reported_value(std::span<const std::uint32_t> rows) const override {
-        const std::size_t classes = cost().classes;
+        const std::size_t classes = given_.classes;
         std::vector<long double> sums(2 * classes, 0);
         for (const std::uint32_t row : rows) {
             sums[given_.labels[row]] += given_.weights.empty() ? 1.0 : given_.weights[row];
@@ -143,7 +161,8 @@ class CostSensitive final : public CostTupleObjective<ClassCost> {
     double unit_, distortion_;
     Given given_;
     std::vector<double> largest_;  // cost of every row
-    // With two classes: the cheaper prediction, the extra cost of the other one, and the cost of the cheaper
+    double largest_given_ = 0;     // of all rows, as given
+    // With two predictions: the cheaper one, the extra cost of the other one, and the cost of the cheaper
     // one.
     std::vector<std::uint16_t> cheaper_;
     std::vector<double> difference_, least_;
