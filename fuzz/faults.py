@@ -446,4 +446,16 @@ FAULTS = (
         "Register sum_before = Register{} + sum;",
         "Register sum_before = Register{} + 0 * sum;",
     ),
+    Fault(
+        "sides solved less far than the thresholds next to a split need",
+        "engine/frontier/children_bounds.cpp",
+        "left = target - (interval.after ? interval.after->right_lower : 0.0);",
+        "left = target - (interval.after ? interval.after->sum() : 0.0);",
+    ),
+    Fault(
+        "a side that is solved only as far as it matters taken for solved",
+        "engine/search/sides.cpp",
+        "    branch.lower = found.lower;\n",
+        "    branch.lower = Bound::both(found.upper);\n",
+    ),
 )

@@ -41,9 +41,10 @@ struct Entropy {
     static constexpr double least_part = 1.3862943611198906;  // 2 log 2
     static constexpr TwoSumsLoss brackets = TwoSumsLoss::entropy;
     static constexpr ShareLoss shares = ShareLoss::entropy;
-    // The least loss of k groups. Groups of whole classes lose the entropy of the classes less that of the
-    // partition. The group with the largest class has a share s of the weight, no less than this class has;
-    // the partition has no more entropy than if the other groups were equal, h(s) + (1 - s) log (k - 1),
+    // The least loss of k groups. Losses are concave in the weights of the classes, so a partition that keeps
+    // each class together loses least. Groups of whole classes lose the entropy of the classes less that of
+    // the partition. The group with the largest class has a share s of the weight, no less than this class
+    // has; the partition has no more entropy than if the other groups were equal, h(s) + (1 - s) log (k - 1),
     // which falls from s = 1 / k on. Sums of weights are off by 256 roundings of themselves at most, and so
     // are both entropies but for that part of the weight; there is room for that.
     static double of_groups(std::span<const double> weights, double total, std::uint32_t count) {

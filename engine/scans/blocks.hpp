@@ -1,8 +1,9 @@
 // The blocks that the scans cut a sorted order into.
 //
 // Blocks end where values change. A block holds either a single value, however often it occurs, or several
-// values of at most 64 samples together. Splits are possible at block ends, where they are always evaluated,
-// and inside blocks of several values, which are walked only if a bound says that it might pay off.
+// values with no more samples together than the kernel says. Splits are possible at block ends, where they
+// are always evaluated, and inside blocks of several values, which are walked only if a bound says that it
+// might pay off.
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,9 @@
 // The depth-two terminal case (paper, appendix "Expansion", Solve-D2): the main loop on one OR node with
 // depth budget two, in which an expansion solves both sides of a split at once (Solve-D1). One pass of the
 // scan takes many thresholds of a feature, so an expansion here evaluates a batch of them: the strategy
-// chooses the interval and with it the feature, and the batch is spread evenly over that feature's open
-// thresholds. With a scan of one lane this is the paper's loop, threshold by threshold.
+// chooses the interval and with it the feature, and the batch is spread over that feature's open intervals,
+// more where more thresholds seem to be needed. With a scan of one lane this is the paper's loop, threshold
+// by threshold.
 //
 // Where the objective has a scan that gives bounds instead of values, the loop uses these: upper bounds make
 // the incumbent, lower bounds prune. In the end only a few splits have lower bounds that do not reach the
