@@ -5,18 +5,35 @@
 
 namespace codt {
 
+namespace {
+
+// The first entry behind a threshold.
+template <class ByThreshold>
+auto behind(ByThreshold& known, std::uint32_t t) {
+    return std::upper_bound(known.begin(), known.end(), t,
+                            [](std::uint32_t a, const auto& entry) { return a < entry.first; });
+}
+
+}  // namespace
+
 void FeatureBounds::add(std::uint32_t f, std::uint32_t t, int side, Lower lower) {
-    constexpr std::size_t entry = sizeof(ByThreshold::value_type) + 4 * sizeof(void*);
-    bytes_ += entry + lower.capacity() * sizeof(double);
-    known_[{f, side}].insert_or_assign(t, std::move(lower));
+    const std::size_t place = 2 * std::size_t{f} + static_cast<std::size_t>(side);
+    if (place >= known_.size()) known_.resize(place + 1);
+    ByThreshold& known = known_[place];
+    bytes_ += sizeof(ByThreshold::value_type) + lower.capacity() * sizeof(double);
+    const auto after = behind(known, t);
+    if (after != known.begin() && std::prev(after)->first == t)
+        std::prev(after)->second = std::move(lower);
+    else
+        known.emplace(after, t, std::move(lower));
 }
 
 FeatureBounds::Lower FeatureBounds::inherited(std::uint32_t f, std::uint32_t t, int side, double penalties,
                                               WorstCost& worst) const {
-    const auto found = known_.find({f, side});
-    if (found == known_.end()) return {};
-    const ByThreshold& known = found->second;
-    const auto after = known.upper_bound(t);
+    const std::size_t place = 2 * std::size_t{f} + static_cast<std::size_t>(side);
+    if (place >= known_.size()) return {};
+    const ByThreshold& known = known_[place];
+    const auto after = behind(known, t);
     Lower lower;
     const auto take = [&](const Lower& neighbour, double less) {
         lower.resize(neighbour.size(), 0.0);

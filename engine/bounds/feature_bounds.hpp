@@ -17,7 +17,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <utility>
 #include <vector>
 
 #include "bounds/similarity.hpp"
@@ -38,8 +38,8 @@ class FeatureBounds {
     std::size_t bytes() const { return bytes_; }
 
  private:
-    using ByThreshold = std::map<std::uint32_t, Lower>;
-    std::map<std::pair<std::uint32_t, int>, ByThreshold> known_;  // by feature and side
+    using ByThreshold = std::vector<std::pair<std::uint32_t, Lower>>;  // ascending
+    std::vector<ByThreshold> known_;                                   // by feature and side
     std::size_t bytes_ = 0;
 };
 

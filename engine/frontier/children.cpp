@@ -38,6 +38,7 @@ void Children::reset(const SearchSettings& settings, const Strategy& strategy, c
     by_priority_.clear();
     by_lower_.clear();
     first_of_track_.assign(std::size_t{subset.features()} * shares_.count(), none);
+    last_of_track_ = first_of_track_;
     split_lower_ = split_lower;
     possible_.clear();
     const LeafLimits& limits = settings.rules.leaves;
@@ -190,7 +191,7 @@ void Children::order_by(const std::vector<Criterion>* priority) {
 std::size_t Children::bytes() const {
     return children_.capacity() * sizeof(Child) + worst_.bytes() + loss_between_.bytes() +
            cross_features_.bytes() + by_priority_.bytes() + by_lower_.bytes() +
-           (unused_.capacity() + first_of_track_.capacity()) * sizeof(Slot) +
+           (unused_.capacity() + first_of_track_.capacity() + last_of_track_.capacity()) * sizeof(Slot) +
            closed_at_feature_.capacity() * sizeof(double) + possible_.capacity() * sizeof(possible_[0]) +
            outermost_.capacity() * sizeof(Outermost);
 }
@@ -311,7 +312,10 @@ void Children::link(Slot slot, Slot previous, Slot next) {
         at(previous).next = slot;
     else
         first_of_track_[child.track] = slot;
-    if (next != none) at(next).previous = slot;
+    if (next != none)
+        at(next).previous = slot;
+    else
+        last_of_track_[child.track] = slot;
 }
 
 void Children::unlink(Slot slot) {
@@ -320,7 +324,10 @@ void Children::unlink(Slot slot) {
         at(child.previous).next = child.next;
     else
         first_of_track_[child.track] = child.next;
-    if (child.next != none) at(child.next).previous = child.previous;
+    if (child.next != none)
+        at(child.next).previous = child.previous;
+    else
+        last_of_track_[child.track] = child.previous;
     child.kind = Child::Kind::unused;
     unused_.push_back(slot);
 }

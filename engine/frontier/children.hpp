@@ -293,7 +293,7 @@ class Children {
     CrossFeatures cross_features_;
     std::vector<Child> children_;
     std::vector<Slot> unused_;
-    std::vector<Slot> first_of_track_;
+    std::vector<Slot> first_of_track_, last_of_track_;
     IndexedHeap by_priority_;
     IndexedHeap by_lower_;
 };

@@ -139,15 +139,12 @@ void Children::prepare(std::uint32_t feature, std::uint32_t threshold, ImpliedBo
     implied.ranges.clear();
     for (std::uint32_t f = 0; f < first_of_track_.size(); ++f) {
         if (f == feature) continue;
-        ThresholdRange range{f, 1, 0, {}, price(f)};
-        for (Slot slot = first_of_track_[f]; slot != none; slot = (*this)[slot].next) {
-            if (!is_interval(slot)) continue;
-            if (range.first > range.last) range.first = (*this)[slot].first;
-            range.last = (*this)[slot].last;
-        }
-        if (range.first > range.last) continue;
-        range.worst = worst_.sums(f);
-        implied.ranges.push_back(range);
+        // From the first open interval to the last.
+        Slot first = first_of_track_[f], last = last_of_track_[f];
+        while (first != none && !is_interval(first)) first = (*this)[first].next;
+        if (first == none) continue;
+        while (!is_interval(last)) last = (*this)[last].previous;
+        implied.ranges.push_back({f, (*this)[first].first, (*this)[last].last, worst_.sums(f), price(f)});
     }
 }
 
