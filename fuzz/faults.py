@@ -335,20 +335,32 @@ FAULTS = (
     Fault(
         "a side of a block that is never walked",
         "engine/scans/two_sums_pass.hpp",
-        "std::uint32_t on_left = in.left, on_right = in.right;",
-        "std::uint32_t on_left = in.left, on_right = 0;",
+        "std::uint32_t left_of_run = in.left, right_of_run = in.right;",
+        "std::uint32_t left_of_run = in.left, right_of_run = 0;",
     ),
     Fault(
         "the second of two blocks that is never walked",
         "engine/scans/two_sums_pass.hpp",
-        "half.more_k.subtract(in.first_k);",
-        "half.more_k.clear();",
+        "part.more_k.subtract(in.first_k);",
+        "part.more_k.clear();",
     ),
     Fault(
         "a lane of several classes that is walked on the wrong side",
-        "engine/scans/share_scan.cpp",
+        "engine/scans/share_pass.hpp",
         "(bucket[id] <= lane) == on_left",
         "(bucket[id] < lane) == on_left",
+    ),
+    Fault(
+        "a lane of two classes that is walked without the class-1 samples before the block",
+        "engine/scans/two_sums_pass.hpp",
+        "Number before_k = k[lane], before_s = s[lane];",
+        "Number before_k = k[lane], before_s = 0;",
+    ),
+    Fault(
+        "two blocks of several classes in doubt, of which the first is not walked",
+        "engine/scans/share_pass.hpp",
+        "now.left &= in.left;",
+        "now.left = 0;",
     ),
     Fault(
         "a chord beyond the curvature",
@@ -358,9 +370,9 @@ FAULTS = (
     ),
     Fault(
         "a first block that is never walked",
-        "engine/scans/share_scan.cpp",
-        "if (block.several) {",
-        "if (block.several && begin > 0) {",
+        "engine/scans/share_pass.hpp",
+        "if (first.several) {",
+        "if (first.several && begin > 0) {",
     ),
     Fault(
         "several features in a batch: a sample left of one threshold too few",

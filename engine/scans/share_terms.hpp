@@ -118,6 +118,12 @@ struct EntropyTerms {
     CODT_INLINE static Register room(std::size_t i, const Value& best, const Value& value) {
         return __builtin_convertvector(best.r[i] - value.r[i], Register);
     }
+    // The same `d` samples beyond the place `at`, whose sums are `from`, by its tangent.
+    CODT_INLINE static Register room_at(std::size_t i, const Value& best, const Place& at, const Sums& from,
+                                        const Sums& sums, const Register& d) {
+        const auto change = sums.h.r[i] - from.h.r[i];
+        return __builtin_convertvector(best.r[i] - at.value.r[i] - change, Register) + at.slope.r[i] * d;
+    }
 };
 
 template <std::size_t Bytes>

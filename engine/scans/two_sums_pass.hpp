@@ -22,16 +22,18 @@
 // is treated as one block first: its end is evaluated, and it is kept with the lanes in which a corner may be
 // better. When the ends of some runs to come have been seen, those lanes are looked at again: by the corners
 // of the run, then, behind an evaluation of the end of its first block, by those of each of the two blocks,
-// and where they are better, at all boundaries of the block. In each of these steps a lane is left out for
-// good once the bound, or the gain, at both corners between the ends is no more than its best: the ends
-// themselves have been evaluated, or ruled out by their own bounds, so by convexity nothing in between is
-// better.
+// and where they are better, at all boundaries of the block: for all lanes at one boundary after the other,
+// or at 16 boundaries for one lane after the other, whichever needs fewer values. In each of these steps a
+// lane is left out for good once the bound, or the gain, at both corners between the ends is no more than its
+// best: the ends themselves have been evaluated, or ruled out by their own bounds, so by convexity nothing in
+// between is better.
 //
 // A place is left out only where the computed gain, or bound, is no more than the best one. So the best gain
 // is off by no more than one gain is.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -172,6 +174,33 @@ struct TwoSumsSide {
         }
     }
 
+    // The best value of one lane at those of 16 places, with sums `k` and `s`, that are boundaries: the
+    // lowest bits of `ends`; no less than `known`.
+    CODT_INLINE Number best_in_lane(const Family& family, const TwoSumsLanes<Number, Lanes>& lanes,
+                                    std::size_t lane, const P& k, const P& s, std::uint64_t ends,
+                                    Number known) const {
+        TwoSumsSide one;
+        one.n.r[0] = Register{} + lanes.n[lane];
+        one.sum.r[0] = Register{} + lanes.sum[lane];
+        one.mean.r[0] = Register{} + lanes.mean[lane];
+        one.least = least;
+        one.nothing = nothing;
+        const Register per = Register{} + lanes.per_mean[lane];
+        P found, room;
+        for (std::size_t i = 0; i < P::registers; ++i) {
+            found.r[i] = family.template value<Log, Register>(one.place(0, k.r[i], s.r[i]), per);
+            const Register size = smaller(k.r[i], one.n.r[0] - k.r[i]);
+            room.r[i] = size > least / 2 ? known - found.r[i] : Register{};
+        }
+        if (std::uint64_t better = negative_lanes(room) & ends; better != 0) {
+            alignas(pack_bytes) Number value[Lanes];
+            found.store(value);
+            for (; better != 0; better &= better - 1)
+                known = std::max(known, value[std::countr_zero(better)]);
+        }
+        return known;
+    }
+
     // The samples of a block on this side, and those before it.
     struct Inside {
         Register k, s, more_k, more_s;
@@ -196,6 +225,7 @@ struct TwoSumsSide {
 //     count(begin, block, k, s)    the sums of a block's samples left of each threshold
 //     step(id, k, s, all_k, all_s) adds a sample to the sums left of each threshold, and to those of all
 //     samples
+//     read(begin, size, bits)      a block's samples as bits, where walks_lanes
 template <class Family, class Samples, class Number, std::uint32_t Lanes, std::size_t Bytes>
 struct TwoSumsPass {
     using Side = TwoSumsSide<Family, Number, Lanes, Bytes>;
@@ -241,16 +271,15 @@ struct TwoSumsPass {
     };
 
     // A place in a block that is walked for the lanes `on_left` and `on_right`.
-    template <bool Left, bool Right>
     CODT_INLINE void offer(const P& k, const P& s, Number all_k, Number all_s, std::uint32_t on_left,
                            std::uint32_t on_right) {
         P room;
-        if constexpr (Left) {
+        if (on_left != 0) {
             for (std::size_t i = 0; i < P::registers; ++i)
                 room.r[i] = left.room(i, left.place(i, k.r[i], s.r[i]));
             if (negative_lanes(room) & on_left) left.take(family, k, s);
         }
-        if constexpr (Right) {
+        if (on_right != 0) {
             for (std::size_t i = 0; i < P::registers; ++i)
                 room.r[i] = right.room(i, right.place(i, all_k - k.r[i], all_s - s.r[i]));
             if (negative_lanes(room) & on_right) take_right(k, s, all_k, all_s);
@@ -305,49 +334,111 @@ struct TwoSumsPass {
             on_right = better_lanes<false>(right, in, on_right);
         }
     }
+    // The run first, then each of its blocks; one after the other in one loop, or the code would be too long
+    // to be kept close to the processor.
     CODT_INLINE void look_into(const Doubtful& in) {
-        std::uint32_t on_left = in.left, on_right = in.right;
-        narrow(in.run, on_left, on_right);
-        if ((on_left | on_right) == 0) return;
-        if (!in.two) return walk(in.run, on_left, on_right);
-        const Block& first = *in.run.block;
-        Run half = in.run;
-        half.of(first);
-        half.more_k = in.first_k;
-        half.more_s = in.first_s;
-        P middle_k = in.run.k, middle_s = in.run.s;
-        middle_k.add(in.first_k);
-        middle_s.add(in.first_s);
-        const Number all_k = in.run.all_k + first.weight, all_s = in.run.all_s + first.sum;
-        offer<true, true>(middle_k, middle_s, all_k, all_s, on_left, on_right);
-        look_into_half(half, on_left, on_right);
-        half.of(*(&first + 1));
-        half.begin = first.end;
-        half.k = middle_k;
-        half.s = middle_s;
-        half.all_k = all_k;
-        half.all_s = all_s;
-        half.more_k = in.run.more_k;
-        half.more_s = in.run.more_s;
-        half.more_k.subtract(in.first_k);
-        half.more_s.subtract(in.first_s);
-        look_into_half(half, on_left, on_right);
-    }
-    CODT_INLINE void look_into_half(const Run& half, std::uint32_t on_left, std::uint32_t on_right) {
-        narrow(half, on_left, on_right);
-        walk(half, on_left, on_right);
+        std::uint32_t left_of_run = in.left, right_of_run = in.right;
+        Run part = in.run;
+        for (std::uint32_t step = 0;; ++step) {
+            std::uint32_t on_left = left_of_run, on_right = right_of_run;
+            narrow(part, on_left, on_right);
+            if (step == 0) {
+                if ((on_left | on_right) == 0) return;
+                if (in.two) {
+                    left_of_run = on_left;
+                    right_of_run = on_right;
+                    part.of(*in.run.block);
+                    part.more_k = in.first_k;
+                    part.more_s = in.first_s;
+                    P k = in.run.k, s = in.run.s;
+                    k.add(in.first_k);
+                    s.add(in.first_s);
+                    offer(k, s, part.all_k + part.weight, part.all_s + part.sum, on_left, on_right);
+                    continue;
+                }
+            }
+            if ((on_left | on_right) != 0) walk(part, on_left, on_right);
+            if (!in.two || step == 2) return;
+            part.begin = in.run.block->end;
+            part.k.add(in.first_k);
+            part.s.add(in.first_s);
+            part.all_k += part.weight;
+            part.all_s += part.sum;
+            part.of(*(in.run.block + 1));
+            part.more_k = in.run.more_k;
+            part.more_s = in.run.more_s;
+            part.more_k.subtract(in.first_k);
+            part.more_s.subtract(in.first_s);
+        }
     }
     CODT_INLINE void walk(const Run& in, std::uint32_t on_left, std::uint32_t on_right) {
-        for_sides(on_left != 0, on_right != 0, [&](auto left_too, auto right_too) CODT_INLINE_LAMBDA {
-            P k = in.k, s = in.s;
-            Number all_k = in.all_k, all_s = in.all_s;
-            walk_groups<Walk::inside>(
-                stream, in.begin, *in.block,
-                [&](std::uint32_t id) CODT_INLINE_LAMBDA { samples.step(id, k, s, all_k, all_s); },
-                [&](std::uint32_t) CODT_INLINE_LAMBDA {
-                    offer<left_too, right_too>(k, s, all_k, all_s, on_left, on_right);
-                });
-        });
+        if constexpr (Samples::walks_lanes) {
+            // For all lanes some boundaries are ruled out without a value, so that each takes half as long.
+            const std::uint64_t ends = ends_inside(in);
+            const std::uint32_t at_once = Samples::Bits::at_once;
+            const std::uint32_t values = (in.block->end - in.begin + at_once - 1) / at_once;
+            const int for_lanes =
+                (std::popcount(on_left) + std::popcount(on_right)) * static_cast<int>(values);
+            const int for_all = std::popcount(ends) * ((on_left != 0) + (on_right != 0));
+            if (2 * for_lanes < for_all) return walk_lanes(in, ends, on_left, on_right);
+        }
+        P k = in.k, s = in.s;
+        Number all_k = in.all_k, all_s = in.all_s;
+        walk_groups<Walk::inside>(
+            stream, in.begin, *in.block,
+            [&](std::uint32_t id) CODT_INLINE_LAMBDA { samples.step(id, k, s, all_k, all_s); },
+            [&](std::uint32_t) CODT_INLINE_LAMBDA { offer(k, s, all_k, all_s, on_left, on_right); });
+    }
+
+    // The boundaries inside a block, a bit for each place behind a sample.
+    CODT_INLINE std::uint64_t ends_inside(const Run& in) const {
+        std::uint64_t ends = 0;
+        for (const std::uint32_t* end = stream.group_end + in.block->first_group; *end < in.block->end; ++end)
+            ends |= std::uint64_t{1} << (*end - in.begin - 1);
+        return ends;
+    }
+    CODT_INLINE void walk_lanes(const Run& in, std::uint64_t ends, std::uint32_t on_left,
+                                std::uint32_t on_right) {
+        typename Samples::Bits bits;
+        const std::uint32_t size = in.block->end - in.begin;
+        samples.read(in.begin, size, bits);
+        alignas(pack_bytes) Number k[P::registers * P::per_register], s[P::registers * P::per_register];
+        in.k.store(k);
+        in.s.store(s);
+        walk_lanes_of(left, samples.sides[0], on_left, k, s, bits.ones, size, ends,
+                      [&](std::size_t lane) CODT_INLINE_LAMBDA { return bits.left[lane]; });
+        for (std::size_t lane = 0; lane < P::registers * P::per_register; ++lane) {
+            k[lane] = in.all_k - k[lane];
+            s[lane] = in.all_s - s[lane];
+        }
+        walk_lanes_of(right, samples.sides[1], on_right, k, s, bits.ones, size, ends,
+                      [&](std::size_t lane) CODT_INLINE_LAMBDA { return bits.right(lane); });
+    }
+    template <class Members>
+    CODT_INLINE void walk_lanes_of(Side& side, const TwoSumsLanes<Number, Lanes>& lanes, std::uint32_t which,
+                                   const Number* k, const Number* s, std::uint64_t ones, std::uint32_t size,
+                                   std::uint64_t ends, const Members& members) {
+        if (which == 0) return;
+        using Bits = typename Samples::Bits;
+        alignas(pack_bytes) Number best[P::registers * P::per_register];
+        side.best.store(best);
+        for (; which != 0; which &= which - 1) {
+            const auto lane = static_cast<std::size_t>(std::countr_zero(which));
+            const std::uint64_t here = members(lane);
+            Number before_k = k[lane], before_s = s[lane];
+            for (std::uint32_t first = 0; first < size; first += Bits::at_once) {
+                P some_k, some_s;
+                Bits::count(here, first, before_k, some_k);
+                Bits::count(here & ones, first, before_s, some_s);
+                best[lane] =
+                    side.best_in_lane(family, lanes, lane, some_k, some_s, ends >> first, best[lane]);
+                const std::uint64_t mask = (here >> first) & 0xFFFF;
+                before_k += static_cast<Number>(std::popcount(mask));
+                before_s += static_cast<Number>(std::popcount(mask & (ones >> first)));
+            }
+        }
+        side.best.load(best);
+        for (std::size_t i = 0; i < P::registers; ++i) side.aim(i);
     }
 
     // This many runs are counted before any of them is walked: their ends give good gains.

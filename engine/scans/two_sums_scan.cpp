@@ -13,6 +13,7 @@
 #include "common/buffer.hpp"
 #include "scans/lane_rows.hpp"
 #include "scans/two_class_counts.hpp"
+#include "scans/two_class_lane_walk.hpp"
 #include "scans/two_sums_pass.hpp"
 
 namespace codt {
@@ -77,11 +78,19 @@ struct TwoClassShares : KernelDefaults {
     struct Samples {
         using P = Pack<float, Bytes, lanes * sizeof(float)>;
         static constexpr bool corners_decide = true;
+        static constexpr bool walks_lanes = !Family::even;  // otherwise values take no longer than bounds
+        using Bits = TwoClassBits<lanes, Bytes>;
+        static_assert(longest_block_of(std::numeric_limits<std::uint32_t>::max()) <= Bits::longest);
 
         const ClassCounts<lanes>& counts;
         const LaneRows<float, lanes>& rows;
         const std::uint32_t* ordered;
         const std::uint8_t* code;
+        const TwoSumsLanes<float, lanes>* sides;
+
+        CODT_INLINE void read(std::uint32_t begin, std::uint32_t size, Bits& bits) const {
+            bits.read(ordered + begin, size, code, rows);
+        }
 
         CODT_INLINE void count(std::uint32_t begin, const Block& block, P& k, P& s) const {
             counts.template count<Bytes>(ordered, code, begin, block.end, s, k);
@@ -103,7 +112,7 @@ struct TwoClassShares : KernelDefaults {
                                 const std::uint8_t* code) {
         const Family family;
         TwoSumsPass<Family, Samples<Bytes>, float, lanes, Bytes> pass{
-            family, *stream, {kernel->counts_, kernel->rows_, stream->ordered, code}, {}, {}};
+            family, *stream, {kernel->counts_, kernel->rows_, stream->ordered, code, kernel->sides_}, {}, {}};
         pass.left.load(kernel->sides_[0], 1, 1);
         pass.right.load(kernel->sides_[1], 1, 1);
         pass.run();
@@ -209,6 +218,7 @@ struct RealSums : KernelDefaults {
     struct Samples {
         using P = Pack<double, Bytes, lanes * sizeof(double)>;
         static constexpr bool corners_decide = false;
+        static constexpr bool walks_lanes = false;
         static constexpr LaneRows<double, lanes> rows{1};
 
         const RealSums& kernel;
