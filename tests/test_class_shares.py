@@ -237,3 +237,21 @@ def test_the_scan_in_blocks_finds_what_the_plain_scan_finds(task: Any, criterion
             assert search.run() == "optimal"
             found.append(search.bounds.upper)
         assert found[0] == pytest.approx(found[1], rel=1e-12)
+
+
+@pytest.mark.parametrize("criterion", ["log_loss", "gini"])
+@pytest.mark.parametrize("classes", [17, 63, 64, 65])
+def test_many_classes_are_scanned_as_by_the_plain_scan(classes: int, criterion: str) -> None:
+    """Around the numbers of classes up to which samples are grouped at once, and blocks know their classes by bits."""
+    rng = np.random.default_rng(classes)
+    for _ in range(scaled(2)):
+        n = 400
+        X = np.column_stack([rng.random((n, 2)), rng.integers(0, 30, n)])
+        y = np.where(rng.random(n) < 0.5, X[:, 0] * classes, rng.integers(0, classes, n)).astype(np.int64)
+        y[:classes] = np.arange(classes)
+        found = []
+        for kernel in ("scalar", "auto"):
+            search = Search(X, y, task="classification", criterion=criterion, max_depth=2, kernel=kernel)
+            assert search.run() == "optimal"
+            found.append(search.bounds.upper)
+        assert found[0] == pytest.approx(found[1], rel=1e-12)

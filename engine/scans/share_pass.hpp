@@ -30,7 +30,7 @@ struct ShareRun {
 
 struct ShareBlock : BlockRange {
     std::size_t first_run;  // of the runs of all blocks of all features
-    std::uint64_t classes;  // that it has, a bit each
+    std::uint64_t classes;  // that it has, a bit each: there are no more than 64
     std::uint32_t runs;
 };
 
