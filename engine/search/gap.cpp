@@ -52,10 +52,11 @@ void Search::lower_target() {
 }
 
 // Whether nothing is left open below the target, while nothing says that no tree is better than the
-// incumbent.
+// incumbent. With prices of ties a tree that is better by less than the tolerance of all nodes may be a
+// smaller one, so that the root is complete only where it would be without a target.
 bool Search::ends_at_target(const OrNode& node) const {
-    return &node == &root_ && target_ < no_target &&
-           node.lower.allowed < node.incumbent - tolerance_of_nodes();
+    const double tolerance = settings_.ties.per_split > 0 ? settings_.tolerance : tolerance_of_nodes();
+    return &node == &root_ && target_ < no_target && node.lower.allowed < node.incumbent - tolerance;
 }
 
 // At the beginning of a run: starts again if an earlier one has closed what this one needs.

@@ -132,7 +132,7 @@ Evaluator& DepthTwoSolver::begin(const Subset& subset, const FeatureOrder& order
         limited_.begin(subset, order, budget, leaf_loss, bounded ? &*bracket_scan_ : nullptr);
         return limited_;
     }
-    if (bounded) return *bracketing_;
+    if (bounded && bracketing_) return *bracketing_;
     plain_.begin(subset, order);
     return plain_;
 }
