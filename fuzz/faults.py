@@ -341,8 +341,8 @@ FAULTS = (
     Fault(
         "the second of two blocks that is never walked",
         "engine/scans/two_sums_pass.hpp",
-        "part.more_k.subtract(in.first_k);",
-        "part.more_k.clear();",
+        "part.more.subtract(in.first);",
+        "part.more.clear();",
     ),
     Fault(
         "a lane of several classes that is walked on the wrong side",
@@ -352,9 +352,9 @@ FAULTS = (
     ),
     Fault(
         "a lane of two classes that is walked without the class-1 samples before the block",
-        "engine/scans/two_sums_pass.hpp",
-        "Number before_k = k[lane], before_s = s[lane];",
-        "Number before_k = k[lane], before_s = 0;",
+        "engine/scans/two_class_lane_walk.hpp",
+        "float before_k = k[lane], before_s = s[lane];",
+        "float before_k = k[lane], before_s = 0;",
     ),
     Fault(
         "two blocks of several classes in doubt, of which the first is not walked",
@@ -367,6 +367,24 @@ FAULTS = (
         "engine/scans/two_sums_families.hpp",
         "m * (family.flat() - of_end(bottom)) / (1 - bottom)",
         "m * (family.flat() - of_end(bottom)) / (2 - bottom)",
+    ),
+    Fault(
+        "rates: the chord near the mean as if it held everywhere",
+        "engine/scans/two_sums_families.hpp",
+        "shape.far_flat = m * m * (of_end(knot) - far * (knot - 1));",
+        "shape.far_flat = m * m * (of_end(knot) + far * (knot - 1));",
+    ),
+    Fault(
+        "rates: the higher parts of sums left out",
+        "engine/scans/rounded_sums.hpp",
+        "if constexpr (WideSum) sums.of[3].add_where",
+        "if constexpr (WideSum && WideWeight) sums.of[3].add_where",
+    ),
+    Fault(
+        "rates: sums kept along an order, and one sample fewer",
+        "engine/scans/kept_sums.hpp",
+        "for (std::uint32_t k = known * every; k < place; ++k) kernel.add(sums, order[k]);",
+        "for (std::uint32_t k = known * every; k + 1 < place; ++k) kernel.add(sums, order[k]);",
     ),
     Fault(
         "a first block that is never walked",

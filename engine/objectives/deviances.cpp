@@ -118,8 +118,14 @@ class Deviance final : public CostTupleObjective<Cost> {
     }
 
  private:
+    // What two targets lose in one leaf, or more. With d(y, m) <= (y - m)^2 / m (poisson), because log t <= t
+    // - 1, that takes no logarithms, and prunes as well.
     double of_two(double w, double y, double other_weight, double other) const {
-        return loss_of_two(cost().family, w, y, other_weight, other);
+        if constexpr (!std::is_same_v<Family, Poisson>)
+            return loss_of_two(cost().family, w, y, other_weight, other);
+        const double total = w + other_weight, distance = y - other;
+        const double mean = (w * y + other_weight * other) / total;
+        return mean > 0 ? w * (other_weight / total) * distance * (distance / mean) : 0.0;
     }
 
     // The smallest target, and how far the mean is from it: nothing, if all are equal. No digits are lost,

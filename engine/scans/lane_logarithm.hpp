@@ -21,13 +21,14 @@ struct LaneLogarithm {
     using Word = std::conditional_t<sizeof(Number) == 4, std::uint32_t, std::uint64_t>;
     using Words = typename Pack<Word, Bytes>::Register;
 
+    using Scalar = Number;
+    static constexpr int mantissa = sizeof(Number) == 4 ? 23 : 52;
     static constexpr double error = 3.1e-7;  // of q, as a part of it
 
     Register e, f, square_q;  // the last one is f^2 q(f)
 
     // Of numbers of at least zero. That of zero is finite, so that zero times it is zero.
     CODT_INLINE static LaneLogarithm of(const Register& x) {
-        constexpr int mantissa = sizeof(Number) == 4 ? 23 : 52;
         constexpr Word bias = sizeof(Number) == 4 ? 127 : 1023;
         constexpr Word root = std::bit_cast<Word>(static_cast<Number>(0.7071067811865476));
         const Words bits = (Words)x;

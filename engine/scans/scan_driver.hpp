@@ -44,6 +44,7 @@
 #include "data/subset.hpp"
 #include "scans/blocks.hpp"
 #include "scans/dispatch.hpp"
+#include "scans/kept_sums.hpp"
 #include "scans/lane_rows.hpp"
 #include "scans/lanes.hpp"
 #include "scans/sample_rows.hpp"
@@ -110,6 +111,9 @@ struct KernelDefaults {
     // Whether second features can be left out by what they were worth at other thresholds: L never falls and
     // R never rises along a feature (see second_feature_bounds.hpp).
     static constexpr bool bounds_second_features = false;
+    // Whether sums along the order of a root feature are kept for its next batches, because adding a sample
+    // takes long.
+    static constexpr bool keeps_sums = false;
     // What a pass looks up for a sample: its bucket (see lane_rows.hpp), to which a kernel may add more.
     using Code = std::uint8_t;
     static std::uint8_t code(std::uint32_t, std::size_t bucket) { return static_cast<std::uint8_t>(bucket); }
@@ -136,6 +140,7 @@ class ScanDriver {
         subset_ = &subset;
         has_rows_ = false;
         if (!kernel_.read(subset)) return false;
+        kept_sums_.forget(subset);
         code_.resize(subset.size());
         blocks_.refill(subset.features(), [&](std::uint32_t f) {
             if (has_stream(f)) add_blocks(f);
@@ -357,9 +362,15 @@ class ScanDriver {
         const auto order = subset_->order(cuts.feature);
         Code* const code = code_.data();
         std::uint32_t k = 0;
+        const bool keeps = Kernel::keeps_sums && kept_sums_.pay_off(*subset_);
         for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
-            add_to(left, order, k, lanes_[lane].end,
-                   [&](std::uint32_t id) { code[id] = kernel_.code(id, lane); });
+            const std::uint32_t end = lanes_[lane].end;
+            if (keeps) {
+                left = kept_sums_.before(end, cuts.feature, *subset_, kernel_);
+                for (; k < end; ++k) code[order[k]] = kernel_.code(order[k], lane);
+            } else {
+                add_to(left, order, k, end, [&](std::uint32_t id) { code[id] = kernel_.code(id, lane); });
+            }
             start(lanes_[lane], lane, k, left, right);
         }
         for (const std::size_t last = lanes_.size(); k < order.size(); ++k)
@@ -456,6 +467,7 @@ class ScanDriver {
         typename Kernel::Sums side[2];
     };
     std::vector<LaneSums> lane_sums_;
+    KeptSums<typename Kernel::Sums> kept_sums_;
 };
 
 template <class Kernel>

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -15,6 +16,7 @@
 #include "scans/lane_rows.hpp"
 #include "scans/lanes.hpp"
 #include "scans/two_class_counts.hpp"
+#include "scans/two_sums_side.hpp"
 
 namespace codt {
 
@@ -80,6 +82,59 @@ struct TwoClassBits {
             const auto whole = __builtin_convertvector(x, typename Whole::Register);
             counts.r[i] = before + __builtin_convertvector(whole, typename P::Register);
         }
+    }
+};
+
+// The sides of one threshold after the other, in a pass over two sums (two_sums_pass.hpp).
+template <class Pass, std::uint32_t Lanes, std::size_t Bytes>
+struct TwoClassLaneWalk {
+    using Bits = TwoClassBits<Lanes, Bytes>;
+    using P = typename Bits::P;
+    using Side = typename Pass::Side;
+
+    Pass& pass;
+    Bits bits;
+    std::uint32_t size;
+    std::uint64_t ends;  // the boundaries, a bit for each place behind a sample
+    alignas(pack_bytes) float k[Lanes], s[Lanes];
+
+    CODT_INLINE void walk(const typename Pass::Run& in, std::uint32_t in_left, std::uint32_t in_right) {
+        in.before.k.store(k);
+        in.before.s.store(s);
+        walk_side(pass.left, pass.samples.sides[0], in_left,
+                  [&](std::size_t lane) CODT_INLINE_LAMBDA { return bits.left[lane]; });
+        for (std::size_t lane = 0; lane < Lanes; ++lane) {
+            k[lane] = in.all.k - k[lane];
+            s[lane] = in.all.s - s[lane];
+        }
+        walk_side(pass.right, pass.samples.sides[1], in_right,
+                  [&](std::size_t lane) CODT_INLINE_LAMBDA { return bits.right(lane); });
+    }
+
+ private:
+    template <class Members>
+    CODT_INLINE void walk_side(Side& side, const TwoSumsLanes<float, Lanes>& lanes, std::uint32_t which,
+                               const Members& members) {
+        if (which == 0) return;
+        alignas(pack_bytes) float best[Lanes];
+        side.best.store(best);
+        for (; which != 0; which &= which - 1) {
+            const auto lane = static_cast<std::size_t>(std::countr_zero(which));
+            const std::uint64_t here = members(lane);
+            float before_k = k[lane], before_s = s[lane];
+            for (std::uint32_t first = 0; first < size; first += Bits::at_once) {
+                P some_k, some_s;
+                Bits::count(here, first, before_k, some_k);
+                Bits::count(here & bits.ones, first, before_s, some_s);
+                best[lane] =
+                    side.best_in_lane(pass.family, lanes, lane, some_k, some_s, ends >> first, best[lane]);
+                const std::uint64_t mask = (here >> first) & 0xFFFF;
+                before_k += static_cast<float>(std::popcount(mask));
+                before_s += static_cast<float>(std::popcount(mask & (bits.ones >> first)));
+            }
+        }
+        side.best.load(best);
+        for (std::size_t i = 0; i < P::registers; ++i) side.aim(i);
     }
 };
 

@@ -67,14 +67,23 @@ struct SideSums {
     double distance() const { return std::max(most() - 1, 1 - least()) + 1e-6; }
 };
 
-// A gain is `scale` times value() - base.
+// A gain is `scale` times value() - base. Several chords: the near ones as far as two knots, and flat + slope
+// (y - m) beyond these.
 struct SideShape {
     double flat, rise, fall;
     Slack slack;
     double base = 0, scale = 1;
+    double near_rise = rise, far_flat = flat, far_rise = rise;
+    double near_fall = fall, low_flat = flat, low_fall = fall;
 };
 
 inline constexpr double float_rounding = 0x1p-24;
+
+// Of values in floats, where sums are shares (rounded_sums.hpp): they are off by `times` |c| roundings, and
+// |c| <= sqrt(per_value v) where the value is v.
+struct ErrorOfC {
+    double times, per_value;
+};
 
 struct EntropyOfTwo {
     static constexpr bool even = false;
@@ -121,16 +130,33 @@ SideShape shape_of_ratios(const Family& family, const SideSums& side, const Slac
     const double m = side.mean();
     const auto of_end = [&](double t) { return (1 - t) * (1 - t) / family.divergence(t); };
     const double top = std::max(1.5, side.most()), bottom = std::min(0.5, side.least());
-    return {family.flat() * m * m,
-            m * (of_end(top) - family.flat()) / (top - 1),
-            m * (family.flat() - of_end(bottom)) / (1 - bottom),
-            slack,
-            0,
-            family.scale(m)};
+    const double knot = std::min(top, 3.0);
+    SideShape shape{family.flat() * m * m,
+                    m * (of_end(top) - family.flat()) / (top - 1),
+                    m * (family.flat() - of_end(bottom)) / (1 - bottom),
+                    slack,
+                    0,
+                    family.scale(m)};
+    if (top > 1.1 * knot) {
+        const double far = (of_end(top) - of_end(knot)) / (top - knot);
+        shape.near_rise = m * (of_end(knot) - family.flat()) / (knot - 1);
+        shape.far_rise = m * far;
+        shape.far_flat = m * m * (of_end(knot) - far * (knot - 1));
+    }
+    const double low_knot = std::max(bottom, 0.4);
+    if (bottom < 0.9 * low_knot) {
+        const double low = (of_end(low_knot) - of_end(bottom)) / (low_knot - bottom);
+        shape.near_fall = m * (family.flat() - of_end(low_knot)) / (1 - low_knot);
+        shape.low_fall = m * low;
+        shape.low_flat = m * m * (of_end(low_knot) - low * (low_knot - 1));
+    }
+    return shape;
 }
 
 struct PoissonOfTwo {
     static constexpr bool even = false;
+    // Whether small sums have to keep their digits where samples are rounded.
+    static constexpr bool sums_need_digits = false;
     template <class Log, class Register>
     CODT_INLINE static Register term(const Register& t) {
         const Log log = Log::of(t);
@@ -144,6 +170,7 @@ struct PoissonOfTwo {
     double scale(double m) const { return m; }
     double flat() const { return 2; }
     double divergence(double t) const { return t > 0 ? t * std::log(t) - t + 1 : 1; }
+    ErrorOfC error_in_floats() const { return {40, 0.5}; }
     SideShape shape(const SideSums& side) const {
         return shape_of_ratios(*this, side, {0x1p-20, 0, side.logarithm(), side.mean() * side.distance()});
     }
@@ -151,6 +178,7 @@ struct PoissonOfTwo {
 
 struct GammaOfTwo {
     static constexpr bool even = false;
+    static constexpr bool sums_need_digits = true;
     template <class Log, class Register>
     CODT_INLINE static Register term(const Register& t) {
         const Log log = Log::of(t);
@@ -164,6 +192,7 @@ struct GammaOfTwo {
     double scale(double) const { return 1; }
     double flat() const { return 2; }
     double divergence(double t) const { return t - 1 - std::log(t); }
+    ErrorOfC error_in_floats() const { return {40, 1}; }
     SideShape shape(const SideSums& side) const {
         const double least = side.least();
         return shape_of_ratios(*this, side,
@@ -215,37 +244,41 @@ struct TweedieOfTwo {
 };
 
 // Tweedie with a = 1 / 2, the usual power of 1.5, needs roots only: 1 + (t - 1) / 2 - sqrt(t) is half the
-// square of sqrt(t) - 1 = (t - 1) / (sqrt(t) + 1). As k (t - 1) = c / m and k t = s / m, its k-fold is
-//
-//     (c / m)^2 / (sqrt(k) + sqrt(s / m))^2 / 2.
-//
-// No digits are lost where t is close to 1.
+// square of sqrt(t) - 1 = (t - 1) / (sqrt(t) + 1), of which no digits are lost where t is close to 1.
 struct RootTweedieOfTwo {
     static constexpr bool even = false;
+    static constexpr bool sums_need_digits = true;
 
     // Newton's iteration for 1 / sqrt(x), from the bits of x: off by 3.5 % of itself at first, by 1.5 d^2 +
-    // d^3 / 2 of itself after a step from d, so by less than 1e-10 after three. Zero times it is zero.
+    // d^3 / 2 of itself after a step from d, so by less than 1e-10 after three, but for roundings. Zero times
+    // it is zero.
     template <class Log, class Register>
     CODT_INLINE static Register root(const Register& x) {
         using Words = typename Log::Words;
-        Register y = (Register)(0x5fe6eb50c7b537a9 - ((Words)x >> 1));
-        const Register half = x * 0.5;
-        for (int step = 0; step < 3; ++step) y = y * (1.5 - half * y * y);
+        using N = typename Log::Scalar;
+        constexpr auto magic =
+            static_cast<typename Log::Word>(sizeof(N) == 4 ? 0x5f375a86 : 0x5fe6eb50c7b537a9);
+        Register y = (Register)(magic - ((Words)x >> 1));
+        const Register half = x * N(0.5);
+        for (int step = 0; step < 3; ++step) y = y * (N(1.5) - half * y * y);
         return x * y;
     }
     template <class Log, class Register>
+    CODT_INLINE static Register term(const Register& t) {
+        const Register distance = (t - 1) / (root<Log, Register>(t) + 1);
+        return distance * distance * typename Log::Scalar(0.5);
+    }
+    template <class Log, class Register>
     CODT_INLINE Register value(const SplitPlace<Register>& at, const Register& per_mean) const {
-        const auto square = [](const Register& x) CODT_INLINE_LAMBDA { return x * x; };
-        const Register first = square(root<Log, Register>(at.k) + root<Log, Register>(at.s * per_mean));
-        const Register second =
-            square(root<Log, Register>(at.rest_k) + root<Log, Register>(at.rest_s * per_mean));
-        return square(at.c * per_mean) * (first + second) / (first * second) * 0.5;
+        return at.k * term<Log, Register>(at.s * per_mean / at.k) +
+               at.rest_k * term<Log, Register>(at.rest_s * per_mean / at.rest_k);
     }
     double scale(double m) const { return 4 * std::sqrt(m); }
     double flat() const { return 8; }
     double divergence(double t) const {
         return (t - 1) * (t - 1) / ((1 + std::sqrt(t)) * (1 + std::sqrt(t)) * 2);
     }
+    ErrorOfC error_in_floats() const { return {12, 2}; }
     SideShape shape(const SideSums& side) const {
         const double m = side.mean(), log = side.logarithm();
         const double of_sum = 2 * log / std::sqrt(m * side.positive());

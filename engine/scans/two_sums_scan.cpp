@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -12,6 +13,7 @@
 
 #include "common/buffer.hpp"
 #include "scans/lane_rows.hpp"
+#include "scans/rounded_sums.hpp"
 #include "scans/two_class_counts.hpp"
 #include "scans/two_class_lane_walk.hpp"
 #include "scans/two_sums_pass.hpp"
@@ -27,7 +29,7 @@ struct TwoClassShares : KernelDefaults {
     static constexpr std::uint32_t longest_block_of(std::uint32_t samples) {
         return block_size_for(samples, 16);
     }
-    using Block = TwoSumsBlock<float>;
+    using Block = TwoSumsBlock<float, PlainTotal<float>>;
     using Sums = std::uint32_t;  // samples of class 1
 
     TwoClassShares(std::span<const std::uint16_t> labels, std::function<double(double, double)> loss)
@@ -46,8 +48,7 @@ struct TwoClassShares : KernelDefaults {
     void summarise(const std::uint32_t* order, std::size_t, std::uint32_t begin, Block& block) const {
         Sums ones = 0;
         for (std::uint32_t k = begin; k < block.end; ++k) add(ones, order[k]);
-        block.weight = static_cast<float>(block.end - begin);
-        block.sum = static_cast<float>(ones);
+        block.total = {static_cast<float>(block.end - begin), static_cast<float>(ones)};
         block.lower = 0;
         block.upper = block.per_span = 1;
     }
@@ -61,7 +62,10 @@ struct TwoClassShares : KernelDefaults {
     void start(std::size_t side, std::size_t lane, double n, double ones, double known) {
         if (!(ones > 0 && ones < n)) return sides_[side].close(lane);
         const SideSums sums{n, ones, 1, 1, 0, 1};
-        sides_[side].begin(lane, sums, Family{}.shape(sums), loss_(n, ones), known, 0, 0);
+        const SideShape shape = Family{}.shape(sums);
+        constexpr double near = 0x1p-22, rounding = 0x1p-21;
+        sides_[side].begin(lane, sums, shape, near, loss_(n, ones), known, rounding * ones, 0,
+                           shape.scale * shape.slack.weight * n);
     }
     void pad(std::size_t lane) {
         for (auto& side : sides_) side.close(lane);
@@ -75,8 +79,10 @@ struct TwoClassShares : KernelDefaults {
     }
 
     template <std::size_t Bytes>
-    struct Samples {
-        using P = Pack<float, Bytes, lanes * sizeof(float)>;
+    struct Samples : PlainSamples<float, Pack<float, Bytes, lanes * sizeof(float)>> {
+        using Base = PlainSamples<float, Pack<float, Bytes, lanes * sizeof(float)>>;
+        using typename Base::Sums;
+        using typename Base::Total;
         static constexpr bool corners_decide = true;
         static constexpr bool walks_lanes = !Family::even;  // otherwise values take no longer than bounds
         using Bits = TwoClassBits<lanes, Bytes>;
@@ -88,22 +94,34 @@ struct TwoClassShares : KernelDefaults {
         const std::uint8_t* code;
         const TwoSumsLanes<float, lanes>* sides;
 
-        CODT_INLINE void read(std::uint32_t begin, std::uint32_t size, Bits& bits) const {
-            bits.read(ordered + begin, size, code, rows);
+        // For all lanes some boundaries are ruled out without a value, so that each takes half as long.
+        CODT_INLINE static bool prefers_lanes(std::uint32_t size, int boundaries, std::uint32_t in_left,
+                                              std::uint32_t in_right) {
+            const auto values = static_cast<int>((size + Bits::at_once - 1) / Bits::at_once);
+            const int for_lanes = (std::popcount(in_left) + std::popcount(in_right)) * values;
+            return 2 * for_lanes < boundaries * ((in_left != 0) + (in_right != 0));
+        }
+        template <class Pass, class Run>
+        CODT_INLINE static void walk_lanes(Pass& pass, const Run& in, std::uint64_t ends,
+                                           std::uint32_t in_left, std::uint32_t in_right) {
+            const Samples& samples = pass.samples;
+            const std::uint32_t size = in.block->end - in.begin;
+            TwoClassLaneWalk<Pass, lanes, Bytes> walk{pass, {}, size, ends, {}, {}};
+            walk.bits.read(samples.ordered + in.begin, size, samples.code, samples.rows);
+            walk.walk(in, in_left, in_right);
         }
 
-        CODT_INLINE void count(std::uint32_t begin, const Block& block, P& k, P& s) const {
-            counts.template count<Bytes>(ordered, code, begin, block.end, s, k);
-            k.add(s);
+        CODT_INLINE void count(std::uint32_t begin, const Block& block, Sums& sums) const {
+            counts.template count<Bytes>(ordered, code, begin, block.end, sums.s, sums.k);
+            sums.k.add(sums.s);
         }
-        CODT_INLINE void step(std::uint32_t id, P& k, P& s, float& all_k, float& all_s) const {
+        CODT_INLINE void step(std::uint32_t id, Sums& sums, Total& all) const {
             const std::uint8_t c = code[id];
             const float y = c & class_bit ? 1.0F : 0.0F;
             const float* const row = rows[c % class_bit];
-            k.add_row(row);
-            s.add_scaled(row, y);
-            all_k += 1;
-            all_s += y;
+            sums.k.add_row(row);
+            sums.s.add_scaled(row, y);
+            all.add({1, y});
         }
     };
 
@@ -112,9 +130,13 @@ struct TwoClassShares : KernelDefaults {
                                 const std::uint8_t* code) {
         const Family family;
         TwoSumsPass<Family, Samples<Bytes>, float, lanes, Bytes> pass{
-            family, *stream, {kernel->counts_, kernel->rows_, stream->ordered, code, kernel->sides_}, {}, {}};
-        pass.left.load(kernel->sides_[0], 1, 1);
-        pass.right.load(kernel->sides_[1], 1, 1);
+            family,
+            *stream,
+            {{}, kernel->counts_, kernel->rows_, stream->ordered, code, kernel->sides_},
+            {},
+            {}};
+        pass.left.load(kernel->sides_[0], 0);
+        pass.right.load(kernel->sides_[1], 1);
         pass.run();
         pass.left.best.store(kernel->sides_[0].best);
         pass.right.best.store(kernel->sides_[1].best);
@@ -136,7 +158,7 @@ struct RealSums : KernelDefaults {
     static constexpr std::uint32_t longest_block_of(std::uint32_t samples) {
         return block_size_for(samples, 16);
     }
-    using Block = TwoSumsBlock<double>;
+    using Block = TwoSumsBlock<double, PlainTotal<double>>;
     struct Sums {
         double k = 0, s = 0;
         std::array<double, TwoSums::most_entries> tuple{};
@@ -173,11 +195,10 @@ struct RealSums : KernelDefaults {
     }
     void summarise(const std::uint32_t* order, std::size_t, std::uint32_t begin, Block& block) const {
         double lower = std::numeric_limits<double>::infinity(), upper = 0;
-        block.weight = block.sum = 0;
+        block.total = {};
         for (std::uint32_t p = begin; p < block.end; ++p) {
             const std::uint32_t id = order[p];
-            block.weight += k_[id];
-            block.sum += s_[id];
+            block.total.add({k_[id], s_[id]});
             const double y = s_[id] / k_[id];
             lower = std::min(lower, y);
             upper = std::max(upper, y);
@@ -205,7 +226,12 @@ struct RealSums : KernelDefaults {
         own.sum = sums.s;
         const double loss = given_.loss(sums.tuple.data());
         if (!(loss > 0)) return sides_[side].close(lane);
-        sides_[side].begin(lane, own, family_.shape(own), loss, known, error_of_sum_, error_of_weight_);
+        const SideShape shape = family_.shape(own);
+        constexpr double near = 1e-12, rounding = 0x1p-50;
+        sides_[side].begin(lane, own, shape, near, loss, known,
+                           rounding * own.sum + error_of_sum_ + error_of_weight_ * own.mean(), 0,
+                           shape.scale * shape.slack.weight * own.n + shape.slack.of_sum * error_of_sum_ +
+                               shape.slack.of_weight * error_of_weight_);
     }
     void pad(std::size_t lane) {
         for (auto& side : sides_) side.close(lane);
@@ -215,8 +241,10 @@ struct RealSums : KernelDefaults {
     }
 
     template <std::size_t Bytes>
-    struct Samples {
-        using P = Pack<double, Bytes, lanes * sizeof(double)>;
+    struct Samples : PlainSamples<double, Pack<double, Bytes, lanes * sizeof(double)>> {
+        using Base = PlainSamples<double, Pack<double, Bytes, lanes * sizeof(double)>>;
+        using typename Base::Sums;
+        using typename Base::Total;
         static constexpr bool corners_decide = false;
         static constexpr bool walks_lanes = false;
         static constexpr LaneRows<double, lanes> rows{1};
@@ -225,29 +253,27 @@ struct RealSums : KernelDefaults {
         const std::uint32_t* ordered;
         const std::uint8_t* bucket;
 
-        CODT_INLINE void add(std::uint32_t id, P& k, P& s) const {
+        CODT_INLINE void add(std::uint32_t id, Sums& sums) const {
             const double* const row = rows[bucket[id]];
-            k.add_scaled(row, kernel.k_[id]);
-            s.add_scaled(row, kernel.s_[id]);
+            sums.k.add_scaled(row, kernel.k_[id]);
+            sums.s.add_scaled(row, kernel.s_[id]);
         }
-        CODT_INLINE void count(std::uint32_t begin, const Block& block, P& k, P& s) const {
-            k.clear();
-            s.clear();
-            for (std::uint32_t p = begin; p < block.end; ++p) add(ordered[p], k, s);
+        CODT_INLINE void count(std::uint32_t begin, const Block& block, Sums& sums) const {
+            sums.clear();
+            for (std::uint32_t p = begin; p < block.end; ++p) add(ordered[p], sums);
         }
-        CODT_INLINE void step(std::uint32_t id, P& k, P& s, double& all_k, double& all_s) const {
-            add(id, k, s);
-            all_k += kernel.k_[id];
-            all_s += kernel.s_[id];
+        CODT_INLINE void step(std::uint32_t id, Sums& sums, Total& all) const {
+            add(id, sums);
+            all.add({kernel.k_[id], kernel.s_[id]});
         }
     };
 
     template <std::size_t Bytes>
     CODT_INLINE static void run(RealSums* kernel, const Stream<Block>* stream, const std::uint8_t* bucket) {
         TwoSumsPass<Family, Samples<Bytes>, double, lanes, Bytes> pass{
-            kernel->family_, *stream, {*kernel, stream->ordered, bucket}, {}, {}};
-        pass.left.load(kernel->sides_[0], kernel->least_.least_weight, kernel->least_.least_sum);
-        pass.right.load(kernel->sides_[1], kernel->least_.least_weight, kernel->least_.least_sum);
+            kernel->family_, *stream, {{}, *kernel, stream->ordered, bucket}, {}, {}};
+        pass.left.load(kernel->sides_[0], 0);
+        pass.right.load(kernel->sides_[1], 1);
         pass.run();
         pass.left.best.store(kernel->sides_[0].best);
         pass.right.best.store(kernel->sides_[1].best);
@@ -264,6 +290,38 @@ struct RealSums : KernelDefaults {
     TwoSumsLanes<double, lanes> sides_[2];
 };
 
+// Rounded sums where these bring close bounds, else sums of 64-bit floats.
+class RoundedOrReal final : public BracketScanner {
+ public:
+    RoundedOrReal(std::unique_ptr<BracketScanner> rounded, std::unique_ptr<BracketScanner> real)
+        : rounded_(std::move(rounded)), real_(std::move(real)) {
+        CODT_CHECK(rounded_->lanes() == real_->lanes() && rounded_->joins_orders() == real_->joins_orders());
+    }
+
+    std::uint32_t lanes() const override { return rounded_->lanes(); }
+    bool joins_orders() const override { return rounded_->joins_orders(); }
+    bool prepare(const Subset& subset, std::span<const std::uint32_t> feature_rank) override {
+        now_ = rounded_.get();
+        if (now_->prepare(subset, feature_rank)) return true;
+        now_ = real_.get();
+        return now_->prepare(subset, feature_rank);
+    }
+    bool scan(std::span<const Brackets> orders, const Prices& prices, StopCondition& stop) override {
+        return now_->scan(orders, prices, stop);
+    }
+
+ private:
+    std::unique_ptr<BracketScanner> rounded_, real_;
+    BracketScanner* now_ = nullptr;
+};
+
+template <class Family>
+std::unique_ptr<BracketScanner> make_rates(const TwoSums& sums, KernelPath path) {
+    return std::make_unique<RoundedOrReal>(
+        std::make_unique<LaneBracketScanner<RoundedSums<Family>>>(path, sums),
+        std::make_unique<LaneBracketScanner<RealSums<Family>>>(path, sums));
+}
+
 }  // namespace
 
 std::unique_ptr<BracketScanner> make_two_sums_brackets(const TwoSums& sums, KernelPath path) {
@@ -273,12 +331,11 @@ std::unique_ptr<BracketScanner> make_two_sums_brackets(const TwoSums& sums, Kern
         case TwoSumsLoss::gini:
             return std::make_unique<LaneBracketScanner<RealSums<GiniOfTwo>>>(path, sums);
         case TwoSumsLoss::poisson:
-            return std::make_unique<LaneBracketScanner<RealSums<PoissonOfTwo>>>(path, sums);
+            return make_rates<PoissonOfTwo>(sums, path);
         case TwoSumsLoss::gamma:
-            return std::make_unique<LaneBracketScanner<RealSums<GammaOfTwo>>>(path, sums);
+            return make_rates<GammaOfTwo>(sums, path);
         case TwoSumsLoss::tweedie:
-            if (sums.exponent == 0.5)
-                return std::make_unique<LaneBracketScanner<RealSums<RootTweedieOfTwo>>>(path, sums);
+            if (sums.exponent == 0.5) return make_rates<RootTweedieOfTwo>(sums, path);
             return std::make_unique<LaneBracketScanner<RealSums<TweedieOfTwo>>>(path, sums,
                                                                                 TweedieOfTwo{sums.exponent});
     }
