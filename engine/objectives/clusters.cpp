@@ -122,6 +122,8 @@ std::vector<double> best_partitions(const Error& error, std::size_t n, std::uint
     std::vector<double> previous(n + 1), current(n + 1);
     for (std::size_t j = 0; j <= n; ++j) previous[j] = error(0, j);
     std::vector<double> losses{previous[n]};
+    // More numbers never lose less, but for the rounding of every cluster.
+    const double slack = 2 * count * error.rounding();
     for (std::uint32_t k = 2; k <= count && k <= n && losses.back() > error.rounding(); ++k) {
         // best start of the last cluster moves right with its end, so the middle end halves the candidates
         struct Range {
@@ -132,12 +134,14 @@ std::vector<double> best_partitions(const Error& error, std::size_t n, std::uint
             const auto [low, high, first, last] = todo.back();
             todo.pop_back();
             const std::size_t middle = low + (high - low) / 2;
-            double best = std::numeric_limits<double>::infinity();
+            double best = std::numeric_limits<double>::infinity(), enough = best;
             std::size_t best_start = first;
             for (std::size_t start = first; start <= std::min(middle, last); ++start) {
+                if (previous[start] >= enough) break;
                 const double loss = previous[start] + error(start, middle);
                 if (loss < best) {
                     best = loss;
+                    enough = best + slack;
                     best_start = start;
                 }
             }
@@ -157,29 +161,27 @@ std::vector<double> best_partitions(const Error& error, std::size_t n, std::uint
 // Few numbers, kept sorted, and their least loss in clusters.
 class SortedFew {
  public:
-    explicit SortedFew(const Pinball& error) : error_(error) {}
+    explicit SortedFew(const Pinball& error) : error_(error) {
+        sorted_[0] = -std::numeric_limits<double>::infinity();
+    }
 
-    void insert(double y, double weight) {
-        std::size_t i = size_++;
-        for (; i > 0 && y_[i - 1] > y; --i) {
-            y_[i] = y_[i - 1];
-            weight_[i] = weight_[i - 1];
-        }
-        y_[i] = y;
-        weight_[i] = weight;
+    void insert(const double* numbers, const double* weights, std::size_t count) {
+        for (std::size_t i = 0; i < count; i += most_at_once)
+            insert_few(numbers + i, weights + i, std::min(count - i, most_at_once));
     }
 
     double least_loss(std::uint32_t clusters) {
         if (size_ <= clusters) return 0.0;
+        const double *const y = sorted_ + 1, *const weight = weights_ + 1;
         if (clusters > 2) {
-            const auto losses = k_quantile_losses({y_, size_}, {weight_, size_}, error_, clusters);
+            const auto losses = k_quantile_losses({y, size_}, {weight, size_}, error_, clusters);
             return losses.size() < clusters ? 0.0 : losses.back();
         }
         double weights = 0, sum = 0;
         for (std::size_t i = 0; i < size_; ++i) {
             before_[i] = {weights, sum};
-            weights += weight_[i];
-            sum += weight_[i] * y_[i];
+            weights += weight[i];
+            sum += weight[i] * y[i];
         }
         before_[size_] = {weights, sum};
         std::size_t first_quantile = 0, second_quantile = 0;
@@ -187,13 +189,37 @@ class SortedFew {
         second_quantile = 0;
         for (std::size_t i = 1; i < size_ && clusters == 2; ++i)
             least = std::min(least, loss(0, i, first_quantile) + loss(i, size_, second_quantile));
-        const double farthest = std::max(std::abs(y_[0]), std::abs(y_[size_ - 1]));
+        const double farthest = std::max(std::abs(y[0]), std::abs(y[size_ - 1]));
         const double rounding =
             8.0 * std::numeric_limits<double>::epsilon() * static_cast<double>(size_) * weights * farthest;
         return std::max(0.0, least - rounding);
     }
 
  private:
+    static constexpr std::size_t most_at_once = 32;
+
+    // Without branches, as it cannot be foreseen how any two numbers compare: each goes to the place that so
+    // many others have before it, and all of them are merged into those that were there.
+    void insert_few(const double* numbers, const double* weights, std::size_t count) {
+        double few[most_at_once], weights_of_few[most_at_once];
+        for (std::size_t i = 0; i < count; ++i) {
+            std::int64_t place = 0;
+            for (std::size_t j = 0; j < i; ++j) place += numbers[j] <= numbers[i];
+            for (std::size_t j = i + 1; j < count; ++j) place += numbers[j] < numbers[i];
+            few[place] = numbers[i];
+            weights_of_few[place] = weights[i];
+        }
+        std::size_t old = size_, added = count;
+        size_ += count;
+        for (std::size_t to = size_; added > 0; --to) {
+            const bool is_old = sorted_[old] > few[added - 1];
+            sorted_[to] = *(is_old ? sorted_ + old : few + added - 1);
+            weights_[to] = *(is_old ? weights_ + old : weights_of_few + added - 1);
+            old -= is_old;
+            added -= !is_old;
+        }
+    }
+
     // Of the numbers i to j - 1. `quantile` is a place no higher than that of their quantile, and becomes
     // this: it moves up with both i and j.
     double loss(std::size_t i, std::size_t j, std::size_t& quantile) const {
@@ -202,7 +228,7 @@ class SortedFew {
         quantile = std::max(quantile, i);
         while (quantile + 1 < j && before_[quantile + 1].weight < share) ++quantile;
         const Before& at = before_[quantile];
-        const double y = y_[quantile];
+        const double y = sorted_[quantile + 1];
         const double below = y * (at.weight - before_[i].weight) - (at.sum - before_[i].sum);
         const double above = (before_[j].sum - at.sum) - y * (before_[j].weight - at.weight);
         return std::max(0.0, error_.below * below + error_.above * above);
@@ -210,7 +236,7 @@ class SortedFew {
 
     Pinball error_;
     std::size_t size_ = 0;
-    double y_[most_grouped], weight_[most_grouped];
+    double sorted_[most_grouped + 1], weights_[most_grouped + 1];  // behind one that is below all
     struct Before {
         double weight, sum;
     };
@@ -239,7 +265,8 @@ void k_quantile_losses_of_prefixes(std::span<const double> numbers, std::span<co
     SortedFew few(error);
     std::uint32_t k = 0;
     for (std::size_t j = 0; j < ends.size(); ++j) {
-        for (; k < ends[j]; ++k) few.insert(numbers[k], weights[k]);
+        few.insert(numbers.data() + k, weights.data() + k, ends[j] - k);
+        k = ends[j];
         losses[j] = few.least_loss(count);
     }
 }

@@ -67,7 +67,7 @@ void PinballKernel::find_quantiles(std::size_t s, std::size_t lane, const std::u
         for (std::uint32_t i = std::min(k, side.looked_at); i < std::max(k, side.looked_at); ++i) {
             const std::uint32_t r = rank[i];
             const auto& sample = targets_.whole[r];
-            const std::int32_t is_here = holds(side.bits, r) ? sign : 0;
+            const std::int32_t is_here = holds(side.bits.data(), r) ? sign : 0;
             const std::int32_t comes = r < low[0].rank ? is_here : 0, goes = r < low[1].rank ? is_here : 0;
             low[0].weight += comes * sample.weight;
             low[0].sum += comes * sample.sum;
@@ -91,7 +91,7 @@ void PinballKernel::find_quantiles(std::size_t s, std::size_t lane, const std::u
 // The loss of a side that is split behind the first k samples of the feature whose cells begin at `cell`.
 double PinballKernel::loss(std::size_t s, std::size_t lane, std::size_t cell, std::uint32_t k,
                            const Boundary& at) {
-    const Bits& side = sides_[s][lane].bits;
+    const std::uint64_t* const side = sides_[s][lane].bits.data();
     const std::uint32_t* const place = place_.data() + cell;
     WalkedPart before(targets_, PartByPlaces<true>{side, place, k});
     WalkedPart behind(targets_, PartByPlaces<false>{side, place, k});
@@ -104,9 +104,10 @@ double PinballKernel::loss(std::size_t s, std::size_t lane, std::size_t cell, st
 void PinballKernel::begin(const Boundary& nothing_before) {
     is_begun_ = true;
     before_.assign(targets_.size() / 64 + 1, 0);
+    before_end_ = 0;
     for (Side& left : sides_[0]) left.bits.assign(before_.size(), 0);
     for (std::uint32_t r = 0; r < targets_.size(); ++r)
-        if (code_[r] < lanes) flip(sides_[0][code_[r]].bits, r);
+        if (code_[r] < lanes) flip(sides_[0][code_[r]].bits.data(), r);
     for (std::size_t lane = 0; lane < lanes; ++lane) {
         Bits& left = sides_[0][lane].bits;
         Bits& right = sides_[1][lane].bits;
@@ -131,7 +132,8 @@ void PinballKernel::look(std::size_t s, std::size_t lane, const Stream<Block>& s
 // Evaluates the boundaries of a block: ends[0] is where it begins, ends[1] where it ends.
 void PinballKernel::walk(std::size_t s, std::size_t lane, const Stream<Block>& stream, std::uint32_t begin,
                          const Block& block, const Boundary* ends) {
-    const Bits& side = sides_[s][lane].bits;
+    const std::uint64_t* const side = sides_[s][lane].bits.data();
+    std::uint64_t* const samples_before = before_.data();
     // The samples of the side and the ends of their groups, gathered without a branch.
     struct Step {
         std::uint32_t rank, boundary;
@@ -148,8 +150,9 @@ void PinballKernel::walk(std::size_t s, std::size_t lane, const Stream<Block>& s
     }
     steps[count].boundary = 0;
 
-    WalkedPart before(targets_, PartByBits<true>{side, before_});
-    WalkedPart behind(targets_, PartByBits<false>{side, before_});
+    for (; before_end_ < begin; ++before_end_) flip(samples_before, rank[before_end_]);
+    WalkedPart before(targets_, PartByBits<true>{side, samples_before});
+    WalkedPart behind(targets_, PartByBits<false>{side, samples_before});
     find_quantiles(s, lane, rank, begin, ends[0], before, behind);
     const double above = targets_.error.above, both = targets_.both();
     double sum_before = ends[0].sum[2 * s][lane];
@@ -157,7 +160,7 @@ void PinballKernel::walk(std::size_t s, std::size_t lane, const Stream<Block>& s
     std::size_t done = 0;
     while (done < count) {
         const auto [r, boundary] = steps[done];
-        flip(before_, r);
+        flip(samples_before, r);
         before.insert(r);
         behind.erase(r);
         sum_before += targets_.whole[r].sum;
@@ -168,7 +171,7 @@ void PinballKernel::walk(std::size_t s, std::size_t lane, const Stream<Block>& s
         // No boundary from here on loses less than this.
         if (above * sum_before - both * lowest + ends[1].loss[2 * s + 1][lane] >= limit_[s][lane]) break;
     }
-    while (done > 0) flip(before_, steps[--done].rank);
+    while (done > 0) flip(samples_before, steps[--done].rank);
 }
 
 }  // namespace codt

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -51,8 +52,8 @@ class PinballKernel : public KernelDefaults {
         code_.resize(subset.size());
         all_ = {};
         for (const auto& sample : targets_.whole) all_.add(sample);
-        const BucketSums all = all_.cumulated(targets_.buckets);
-        mean_weight_ = static_cast<double>(all.weight[targets_.buckets - 1]) / subset.size();
+        const CumulatedSums all = all_.cumulated(targets_.buckets);
+        mean_weight_ = static_cast<double>(all.weight[targets_.buckets]) / subset.size();
         return true;
     }
 
@@ -81,11 +82,10 @@ class PinballKernel : public KernelDefaults {
         }
     }
     void start(std::size_t s, std::size_t lane, double, const Sums& sums, double known) {
-        const BucketSums cumulated = sums.cumulated(targets_.buckets);
+        const CumulatedSums cumulated = sums.cumulated(targets_.buckets);
         if (s == 0) set_left(lane, cumulated);
         Side& side = sides_[s][lane];
-        side.blur =
-            pinball_blur * targets_.both() * targets_.farthest * cumulated.weight[targets_.buckets - 1];
+        side.blur = pinball_blur * targets_.both() * targets_.farthest * cumulated.weight[targets_.buckets];
         // What attains it may lose more with rounded targets.
         side.best = known * targets_.unit + targets_.rounding;
         side.known = known;
@@ -145,14 +145,14 @@ class PinballKernel : public KernelDefaults {
         LowSamples low[2];
     };
     static constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
-    static constexpr std::size_t most_candidates = 8;
+    static constexpr std::size_t most_candidates = 64;
 
     // This many blocks are bounded before any of them is walked: their ends give good losses.
     static constexpr std::uint32_t ahead = 64;
 
     // Not inlined into a loop over lanes: g++ 12 makes aligned moves of columns that are not.
-    [[gnu::noinline]] void set_left(std::size_t lane, const BucketSums& column) {
-        for (std::uint32_t b = 0; b < targets_.buckets; ++b) {
+    [[gnu::noinline]] void set_left(std::size_t lane, const CumulatedSums& column) {
+        for (std::uint32_t b = 0; b <= targets_.buckets; ++b) {
             left_.weight[b][lane] = column.weight[b];
             left_.sum[b][lane] = column.sum[b];
         }
@@ -182,10 +182,12 @@ class PinballKernel : public KernelDefaults {
     template <std::size_t Bytes>
     CODT_INLINE void scan(const Stream<Block>& stream);
     template <std::size_t Bytes>
-    CODT_INLINE bool is_doubtful(std::size_t s, const Boundary* ends, float* room) const;
+    CODT_INLINE std::uint32_t better_at(std::size_t s, const Boundary& end) const;
     template <std::size_t Bytes>
-    CODT_INLINE void look_inside(std::size_t s, const Stream<Block>& stream, std::uint32_t begin,
-                                 const Block& block, const Boundary* ends, float* room) const;
+    CODT_INLINE std::uint32_t doubtful(std::size_t s, const Boundary* ends) const;
+    template <std::size_t Bytes>
+    CODT_INLINE std::uint32_t look_inside(std::size_t s, const Stream<Block>& stream, std::uint32_t begin,
+                                          const Block& block, const Boundary* ends) const;
 
     PinballTargets targets_;
     bool keeps_candidates_;
@@ -193,17 +195,31 @@ class PinballKernel : public KernelDefaults {
     Buffer<std::uint32_t> place_, rank_;  // per feature: the place of every rank, and the rank at every place
     BucketSums all_;
     double mean_weight_ = 1;  // of a sample
-    LaneBuckets left_;        // cumulated
-    Bits before_;             // the samples before the block
+    LaneCumulated left_;
+    // The first samples of a feature, up to the block walked last.
+    Bits before_;
+    std::uint32_t before_end_ = 0;
     Side sides_[2][lanes];
     alignas(pack_bytes) float limit_[2][lanes];
     Boundary ends_[ahead + 1];
     bool is_begun_ = false;
 };
 
-// Whether some boundary of a block might be better, in any lane: those with room below zero.
+// The lanes in which a boundary might be better, as bits.
 template <std::size_t Bytes>
-CODT_INLINE bool PinballKernel::is_doubtful(std::size_t s, const Boundary* ends, float* room) const {
+CODT_INLINE std::uint32_t PinballKernel::better_at(std::size_t s, const Boundary& end) const {
+    Pack<float, Bytes> room, behind, limit;
+    room.load(end.loss[2 * s]);
+    behind.load(end.loss[2 * s + 1]);
+    limit.load(limit_[s]);
+    room.add(behind);
+    room.subtract(limit);
+    return negative_lanes(room);
+}
+
+// The lanes in which some boundary of a block might be better, as bits.
+template <std::size_t Bytes>
+CODT_INLINE std::uint32_t PinballKernel::doubtful(std::size_t s, const Boundary* ends) const {
     using Floats = Pack<float, Bytes>;
     using Ints = Pack<std::int32_t, Bytes>;
     Floats before, before_end, behind, limit, rooms;
@@ -220,11 +236,10 @@ CODT_INLINE bool PinballKernel::is_doubtful(std::size_t s, const Boundary* ends,
         const auto first = moved < 2 * targets_.lightest ? before_end.r[i] : before.r[i];
         rooms.r[i] = moved != 0 ? first + behind.r[i] - limit.r[i] : typename Floats::Register{};
     }
-    rooms.store(room);
-    return any_negative(rooms);
+    return negative_lanes(rooms);
 }
 
-// Whether some boundary inside a block might be better, in any lane: those with room below zero.
+// The lanes in which some boundary inside a block might be better, as bits.
 //
 // Of both parts the weights and sums below the bucket of the quantile where the block begins, and up to it,
 // are kept for every boundary. They are two points of G (see pinball_bounds.hpp), and the chord between them
@@ -236,17 +251,19 @@ CODT_INLINE bool PinballKernel::is_doubtful(std::size_t s, const Boundary* ends,
 // and products by a rounding, so that G is off by less than 20 u n F, and the loss of both parts together by
 // less than 30 u (above + below) F times the weight of all.
 template <std::size_t Bytes>
-CODT_INLINE void PinballKernel::look_inside(std::size_t s, const Stream<Block>& stream, std::uint32_t begin,
-                                            const Block& block, const Boundary* ends, float* room) const {
+CODT_INLINE std::uint32_t PinballKernel::look_inside(std::size_t s, const Stream<Block>& stream,
+                                                     std::uint32_t begin, const Block& block,
+                                                     const Boundary* ends) const {
     using Floats = Pack<float, Bytes>;
     using Float = typename Floats::Register;
     using Int = typename Pack<std::int32_t, Bytes>::Register;
+    using Mask = LaneMask<Bytes>;
     const std::uint32_t* const rank = rank_.data() + stream.cell;
-    const std::int32_t other = s == 0 ? 0 : -1;
     const auto quantile = static_cast<float>(targets_.quantile);
     const auto above = static_cast<float>(targets_.error.above), both = static_cast<float>(targets_.both());
     const auto in_floats = [](const Int& whole)
                                CODT_INLINE_LAMBDA { return __builtin_convertvector(whole, Float); };
+    Floats room;
     for (std::size_t i = 0; i < Floats::registers; ++i) {
         const auto load = [&](const auto* row, auto& lanes_of_row) CODT_INLINE_LAMBDA {
             std::memcpy(&lanes_of_row, row + i * Floats::per_register, Bytes);
@@ -274,23 +291,23 @@ CODT_INLINE void PinballKernel::look_inside(std::size_t s, const Stream<Block>& 
         load(limit_[s], limit);
         const auto add = [&](std::uint32_t r) CODT_INLINE_LAMBDA {
             const auto& sample = targets_.whole[r];
-            const auto bucket = static_cast<std::int32_t>(sample.bucket);
-            Int is_here;
-            load(pinball_masks[code_[r]], is_here);
-            is_here ^= other;
-            const Int weight = is_here & sample.weight, sum = is_here & sample.sum;
-            parts[0].weight += weight;
-            parts[1].weight -= weight;
-            const Int low[2] = {bucket < parts[0].bucket, bucket < parts[1].bucket},
-                      high[2] = {bucket <= parts[0].bucket, bucket <= parts[1].bucket};
-            parts[0].low_weight += weight & low[0];
-            parts[0].low_sum += sum & low[0];
-            parts[0].high_weight += weight & high[0];
-            parts[0].high_sum += sum & high[0];
-            parts[1].low_weight -= weight & low[1];
-            parts[1].low_sum -= sum & low[1];
-            parts[1].high_weight -= weight & high[1];
-            parts[1].high_sum -= sum & high[1];
+            const Int bucket = Int{} + static_cast<std::int32_t>(sample.bucket);
+            const Mask left = Mask::from(code_[r], i), here = s == 0 ? left : ~left;
+            const Int weight = Int{} + sample.weight, sum = Int{} + sample.sum;
+            const Mask low[2] = {here & Mask::below(bucket, parts[0].bucket),
+                                 here & Mask::below(bucket, parts[1].bucket)},
+                       high[2] = {here & Mask::at_most(bucket, parts[0].bucket),
+                                  here & Mask::at_most(bucket, parts[1].bucket)};
+            parts[0].weight = here.add(parts[0].weight, weight);
+            parts[0].low_weight = low[0].add(parts[0].low_weight, weight);
+            parts[0].low_sum = low[0].add(parts[0].low_sum, sum);
+            parts[0].high_weight = high[0].add(parts[0].high_weight, weight);
+            parts[0].high_sum = high[0].add(parts[0].high_sum, sum);
+            parts[1].weight = here.subtract(parts[1].weight, weight);
+            parts[1].low_weight = low[1].subtract(parts[1].low_weight, weight);
+            parts[1].low_sum = low[1].subtract(parts[1].low_sum, sum);
+            parts[1].high_weight = high[1].subtract(parts[1].high_weight, weight);
+            parts[1].high_sum = high[1].subtract(parts[1].high_sum, sum);
         };
         const auto most = [&](const Part& part) CODT_INLINE_LAMBDA {
             const Float share = quantile * in_floats(part.weight);
@@ -303,71 +320,86 @@ CODT_INLINE void PinballKernel::look_inside(std::size_t s, const Stream<Block>& 
             const Float from = from_high > 0 ? from_high : from_low;
             return in_floats(from_high > 0 ? part.high_sum : part.low_sum) + from * slope;
         };
-        Float least_low = std::numeric_limits<float>::infinity() - Float{};
+        Float least = std::numeric_limits<float>::infinity() - Float{};
         const Float loss = above * in_floats(sums[0] + sums[1]) - limit;
         std::uint32_t k = begin;
         for (const std::uint32_t* group = stream.group_end + block.first_group; *group < block.end; ++group) {
             for (; k < *group; ++k) add(rank[k]);
             const Float rest = loss - both * (most(parts[0]) + most(parts[1]));
-            least_low = rest < least_low ? rest : least_low;
+            least = rest < least ? rest : least;
         }
-        std::memcpy(room + i * Floats::per_register, &least_low, Bytes);
+        room.r[i] = least;
     }
+    return negative_lanes(room);
 }
 
 template <std::size_t Bytes>
 CODT_INLINE void PinballKernel::scan(const Stream<Block>& stream) {
-    const BucketSums all = all_.cumulated(targets_.buckets);
-    MovingBoundary<Bytes> boundary(targets_, left_, all);
+    const CumulatedSums all = all_.cumulated(targets_.buckets);
+    MovingBoundary<Bytes> boundary(targets_, left_, all, targets_.size() / stream.block_count);
     const std::uint32_t* const rank = rank_.data() + stream.cell;
-    std::memset(ends_[0].weight, 0, sizeof ends_[0].weight);
-    boundary.evaluate(ends_[0], ends_[0]);
+    boundary.evaluate(ends_[0]);
     for (auto& side : sides_)
         for (Side& lane : side) lane.looked_at = nowhere;
     if (!is_begun_) begin(ends_[0]);
-    std::fill(before_.begin(), before_.end(), 0);
+    if (before_end_ > 0) std::fill(before_.begin(), before_.end(), 0);
+    before_end_ = 0;
     std::uint32_t k = 0, begin_of_block = 0;
     for (std::uint32_t number = 0; number < stream.block_count;) {
         const Block* const blocks = stream.blocks + number;
         const std::uint32_t count = std::min(ahead, stream.block_count - number);
         // The end with the least bound of every lane.
-        alignas(pack_bytes) float least[2][lanes];
-        std::uint32_t best[2][lanes] = {};
-        std::memcpy(least, limit_, sizeof least);
+        Pack<float, Bytes> least[2];
+        Pack<std::int32_t, Bytes> best[2];
+        for (std::size_t s = 0; s < 2; ++s) {
+            least[s].load(limit_[s]);
+            best[s].clear();
+        }
         for (std::uint32_t b = 0; b < count; ++b) {
             boundary.add(rank + k, blocks[b].end - k, code_.data());
             k = blocks[b].end;
-            const Boundary& end = ends_[b + 1];
-            boundary.evaluate(ends_[b], ends_[b + 1]);
+            boundary.evaluate(ends_[b + 1]);
             for (std::size_t s = 0; s < 2; ++s) {
-                for (std::size_t lane = 0; lane < lanes; ++lane) {
-                    const float loss = end.loss[2 * s][lane] + end.loss[2 * s + 1][lane];
-                    best[s][lane] = loss < least[s][lane] ? b + 1 : best[s][lane];
-                    least[s][lane] = loss < least[s][lane] ? loss : least[s][lane];
-                }
+                Pack<float, Bytes> loss, behind;
+                loss.load(ends_[b + 1].loss[2 * s]);
+                behind.load(ends_[b + 1].loss[2 * s + 1]);
+                loss.add(behind);
+                const auto end =
+                    typename Pack<std::int32_t, Bytes>::Register{} + static_cast<std::int32_t>(b + 1);
+                for (std::size_t i = 0; i < loss.registers; ++i)
+                    best[s].r[i] = loss.r[i] < least[s].r[i] ? end : best[s].r[i];
+                least[s].minimum(loss);
             }
+            if (!blocks[b].several) continue;
+            // Limits only fall, so that lanes without a doubt now will have none.
+            if (doubtful<Bytes>(0, ends_ + b) != 0) boundary.template find_reach<0>(ends_[b], ends_[b + 1]);
+            if (doubtful<Bytes>(1, ends_ + b) != 0) boundary.template find_reach<1>(ends_[b], ends_[b + 1]);
         }
-        for (std::size_t s = 0; s < 2; ++s)
+        for (std::size_t s = 0; s < 2; ++s) {
+            std::int32_t best_end[lanes];
+            best[s].store(best_end);
             for (std::size_t lane = 0; lane < lanes; ++lane)
-                if (const std::uint32_t b = best[s][lane]; b > 0)
+                if (const std::int32_t b = best_end[lane]; b > 0)
                     look(s, lane, stream, blocks[b - 1].end, ends_[b]);
+        }
         for (std::uint32_t b = 0; b < count; ++b) {
             const Boundary* const ends = ends_ + b;
             for (std::size_t s = 0; s < 2; ++s) {
-                alignas(pack_bytes) float room[lanes];
-                if (!is_doubtful<Bytes>(s, ends, room)) continue;
-                alignas(pack_bytes) float inside[lanes];
-                if (blocks[b].several) look_inside<Bytes>(s, stream, begin_of_block, blocks[b], ends, inside);
-                for (std::size_t lane = 0; lane < lanes; ++lane) {
-                    if (!(room[lane] < 0)) continue;
+                std::uint32_t in_doubt = doubtful<Bytes>(s, ends);
+                if (in_doubt == 0) continue;
+                const std::uint32_t inside =
+                    blocks[b].several ? look_inside<Bytes>(s, stream, begin_of_block, blocks[b], ends) : 0;
+                in_doubt &= inside | better_at<Bytes>(s, ends[1]);
+                for (; in_doubt != 0; in_doubt &= in_doubt - 1) {
+                    const auto lane = static_cast<std::size_t>(std::countr_zero(in_doubt));
                     const std::int32_t moved = ends[1].weight[2 * s][lane] - ends[0].weight[2 * s][lane];
-                    if (blocks[b].several && moved >= 2 * targets_.lightest && inside[lane] < 0)
+                    if ((inside >> lane & 1U) != 0 && moved >= 2 * targets_.lightest)
                         walk(s, lane, stream, begin_of_block, blocks[b], ends);
                     else
                         look(s, lane, stream, blocks[b].end, ends[1]);
                 }
             }
-            for (; begin_of_block < blocks[b].end; ++begin_of_block) flip(before_, rank[begin_of_block]);
+            begin_of_block = blocks[b].end;
         }
         ends_[0] = ends_[count];
         number += count;

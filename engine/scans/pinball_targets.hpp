@@ -19,12 +19,12 @@ namespace codt {
 // Neighbouring targets share a bucket, equal ones always. More buckets make tighter and slower bounds. In
 // larger subsets blocks are a smaller part of a side, so that less of a bound is lost by them and more by
 // buckets, and there are more samples in a bucket to walk over.
-inline constexpr std::uint32_t most_pinball_buckets = 48;
+inline constexpr std::uint32_t most_pinball_buckets = 64;
 constexpr std::uint32_t pinball_buckets_of(std::uint32_t samples) {
 #ifdef CODT_ASSERTS  // all numbers in small problems, too, which all tests are made of
-    return samples < 12 ? 16 : samples < 40 ? 32 : 48;
+    return samples < 12 ? 24 : samples < 40 ? 48 : 64;
 #else
-    return samples < 2'000 ? 16 : samples < 8'000 ? 32 : 48;
+    return samples < 2'000 ? 24 : samples < 8'000 ? 48 : 64;
 #endif
 }
 

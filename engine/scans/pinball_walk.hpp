@@ -20,10 +20,10 @@ namespace codt {
 
 using Bits = std::vector<std::uint64_t>;  // by rank
 
-inline void flip(Bits& bits, std::uint32_t r) {
+inline void flip(std::uint64_t* bits, std::uint32_t r) {
     bits[r / 64] ^= std::uint64_t{1} << (r % 64);
 }
-inline bool holds(const Bits& bits, std::uint32_t r) {
+inline bool holds(const std::uint64_t* bits, std::uint32_t r) {
     return (bits[r / 64] >> (r % 64) & 1) != 0;
 }
 
@@ -47,8 +47,8 @@ std::uint32_t bit_until(const Word& word, std::uint32_t r) {
 // may change them.
 template <bool Before>
 struct PartByBits {
-    const Bits& side;
-    const Bits& before;
+    const std::uint64_t* side;
+    const std::uint64_t* before;
 
     std::uint64_t word(std::size_t w) const { return side[w] & (Before ? before[w] : ~before[w]); }
     std::uint32_t from(std::uint32_t r) const {
@@ -62,7 +62,7 @@ struct PartByBits {
 // The samples of a side that are among the first k of an order, or those that are not; `place` is by rank.
 template <bool Before>
 struct PartByPlaces {
-    const Bits& side;
+    const std::uint64_t* side;
     const std::uint32_t* place;
     std::uint32_t k;
 
