@@ -41,6 +41,42 @@ namespace codt {
 
 namespace {
 
+// What a target costs at worst in a leaf with others (poisson), without a logarithm for each time that is
+// asked.
+//
+// With the mean m of both, the linear terms of the two divergences cancel, which leaves
+//
+//     w y log(y / m) + W o log(o / m).
+//
+// The second logarithm is at most o / m - 1. The first is log y - log o - log(1 + x), x = m / o - 1, where
+// log(1 + x) is at least 2 x / (2 + x) if x > 0 and x / (1 + x) if not. As W is much larger than w, all of
+// that is close.
+class PoissonLogarithms {
+ public:
+    PoissonLogarithms() = default;
+    explicit PoissonLogarithms(const Rates& rates) {
+        for (const double y : rates.y) of_y_.push_back(y > 0 ? std::log(y) : 0.0);
+        for (const double w : rates.weights) of_weight_.push_back(std::log(w));
+    }
+
+    // No less than what the target of a row loses in a leaf with others of mean `o` and this weight.
+    double cost(std::uint32_t row, const Rates& rates, double others, double log_others, double o,
+                double log_o) const {
+        const double y = rates.y[row], w = rates.weights[row];
+        if (!(o > 0)) return y > 0 ? w * y * (log_others + w / others - of_weight_[row] + rounding) : 0.0;
+        const double share = w / (w + others), distance = y - o;
+        const double x = distance * share / o;
+        const double logarithm = y > 0 ? of_y_[row] - log_o - (x > 0 ? 2 * x / (2 + x) : x / (1 + x)) : 0.0;
+        const double least = w * (y * logarithm - distance * (1 - share) / (1 + x));
+        return std::max(0.0, least) + rounding * w * (y * (1 + std::abs(logarithm)) + o);
+    }
+
+ private:
+    static constexpr double rounding = 1e-12;  // of logarithms up to some hundred, and more
+
+    std::vector<double> of_y_, of_weight_;  // by row
+};
+
 template <class Family, class Cost>
 class Deviance final : public CostTupleObjective<Cost> {
     using Base = CostTupleObjective<Cost>;
@@ -50,6 +86,7 @@ class Deviance final : public CostTupleObjective<Cost> {
     // `given` is what everything reported is computed from.
     Deviance(Cost made, double unit, Rates given)
         : Base(std::move(made)), unit_(unit), given_(std::move(given)) {
+        if (std::is_same_v<Family, Poisson>) logarithms_ = PoissonLogarithms(cost().rates);
         std::vector<double> total(cost().size(), 0.0);
         for (std::uint32_t row = 0; row < given_.y.size(); ++row) cost().add(row, total.data());
         whole_loss_ = cost().loss(total.data());
@@ -72,13 +109,25 @@ class Deviance final : public CostTupleObjective<Cost> {
         double weight = 0;
         for (const std::uint32_t row : subset.samples()) weight += rates.weights[row];
         const double most = this->leaf_loss(subset) + rounding_;
-        fill_by_sample(subset, worst, [&](std::uint32_t row) {
-            const double y = rates.y[row], w = rates.weights[row];
-            const double others = weight * (1 + 1e-9);
-            const double high = of_two(w, y, others, range.high);
-            if (high >= most) return most;  // spares the other one, which takes logarithms
-            return std::min(most, std::max(high, of_two(w, y, others, range.low)) * (1 + 1e-9));
-        });
+        const auto worst_of_ends = [&](const auto& of_end) {
+            fill_by_sample(subset, worst, [&](std::uint32_t row) {
+                const double high = of_end(row, range.high);
+                if (high >= most) return most;  // spares the other one
+                return std::min(most, std::max(high, of_end(row, range.low)) * (1 + 1e-9));
+            });
+        };
+        const double others = weight * (1 + 1e-9);
+        if constexpr (std::is_same_v<Family, Poisson>) {
+            const double logarithms[] = {std::log(others), std::log(range.low), std::log(range.high)};
+            worst_of_ends([&](std::uint32_t row, double end) {
+                return logarithms_.cost(row, rates, others, logarithms[0], end,
+                                        logarithms[end == range.low ? 1 : 2]);
+            });
+        } else {
+            worst_of_ends([&](std::uint32_t row, double end) {
+                return loss_of_two(cost().family, rates.weights[row], rates.y[row], others, end);
+            });
+        }
     }
 
     std::unique_ptr<BracketScanner> make_lane_brackets(KernelPath path) const override {
@@ -118,16 +167,6 @@ class Deviance final : public CostTupleObjective<Cost> {
     }
 
  private:
-    // What two targets lose in one leaf, or more. With d(y, m) <= (y - m)^2 / m (poisson), because log t <= t
-    // - 1, that takes no logarithms, and prunes as well.
-    double of_two(double w, double y, double other_weight, double other) const {
-        if constexpr (!std::is_same_v<Family, Poisson>)
-            return loss_of_two(cost().family, w, y, other_weight, other);
-        const double total = w + other_weight, distance = y - other;
-        const double mean = (w * y + other_weight * other) / total;
-        return mean > 0 ? w * (other_weight / total) * distance * (distance / mean) : 0.0;
-    }
-
     // The smallest target, and how far the mean is from it: nothing, if all are equal. No digits are lost,
     // since all distances are positive.
     std::pair<long double, long double> mean(std::span<const std::uint32_t> rows) const {
@@ -143,6 +182,7 @@ class Deviance final : public CostTupleObjective<Cost> {
 
     double unit_;
     Rates given_;
+    PoissonLogarithms logarithms_;
     double whole_loss_ = 0, rounding_ = 0, distortion_ = 0;
 };
 
