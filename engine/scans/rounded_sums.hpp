@@ -30,11 +30,12 @@
 //     roots       e |1 - 1 / sqrt(t)| / 2
 //
 // as follows from the derivatives of k d(s / k). All of it is at most e (2 + |log t|), and tiny, as e is no
-// more than what all samples are off by, but for e t and e / t. With e a part p of the sum of a leaf, e |1 -
-// 1 / t| is p |c|. And e t is at most the sum of the leaf times the part that its weight is off by. Samples
-// off by less than 2^-26 of themselves add up to no more than 2^-26 of all. Let the other ones, the *light*
-// ones, be off by no more than p of themselves and by E together, have the sum S, and let y be the largest
-// mean of the samples that are not light. Then a leaf adds at most
+// more than what all samples are off by, but for e t and e / t, of
+// which roots have less than half. With e a part p of the sum of a leaf, e |1 - 1 / t| is p |c|. And e t is
+// at most the sum of the leaf times the part that its weight is off by. Samples off by less than 2^-26 of
+// themselves add up to no more than 2^-26 of all. Let the other ones, the *light* ones, be off by no more
+// than p of themselves and by E together, have the sum S, and let y be the largest mean of the samples that
+// are not light. Then a leaf adds at most
 //
 //     p S + y E:
 //
@@ -331,7 +332,7 @@ struct RoundedSums : KernelDefaults {
     bool measure_rounding() {
         rounding_ = light_ = 0;
         if (weights_.off > 0) {
-            rounding_ = negligible;
+            rounding_ = 2 * negligible;
             double sum = 0, off = 0, part = 0, heavy_mean = 0;
             for (std::uint32_t id = 0; id < samples_.size(); ++id) {
                 const auto k = static_cast<double>(whole_weights_[id]),

@@ -73,8 +73,9 @@ struct alignas(pack_bytes) TwoSumsLanes {
         const double steepest =
             std::max({std::abs(shape.rise), std::abs(shape.fall), std::abs(shape.near_rise),
                       std::abs(shape.far_rise), std::abs(shape.near_fall), std::abs(shape.low_fall)});
-        reach[lane] = static_cast<Number>(off * steepest * (1 + 2 * near) +
-                                          weight_off * std::max(shape.flat, std::abs(shape.far_flat)));
+        reach[lane] = static_cast<Number>(
+            off * steepest * (1 + 2 * near) +
+            weight_off * std::max({shape.flat, std::abs(shape.far_flat), std::abs(shape.low_flat)}));
         base[lane] = static_cast<Number>(shape.base);
         least[lane] = static_cast<Number>(side.least_weight);
         nothing[lane] = static_cast<Number>(side.least_sum / 2);
@@ -182,25 +183,25 @@ struct TwoSumsSide {
     CODT_INLINE Register room(std::size_t i, const Place& at) const {
         const Register size = size_of(at.c) + tilt.r[i];
         if constexpr (Family::even) return goal.r[i] * (at.k * at.rest_k) - size * size * (at.k + at.rest_k);
+        Register first, second;
         if constexpr (Are == SumsAre::shares && How == Chords::several) {
             const Register rising = near_rise.r[i] * at.c, falling = near_fall.r[i] * at.c,
                            far = far_rise.r[i] * at.c, low = low_fall.r[i] * at.c;
-            const Register first =
-                smaller(smaller(flat.r[i] * at.k + smaller(rising, falling), far_flat.r[i] * at.k + far),
-                        low_flat.r[i] * at.k + low) -
-                reach.r[i];
-            const Register second = smaller(smaller(flat.r[i] * at.rest_k - larger(rising, falling),
-                                                    far_flat.r[i] * at.rest_k - far),
-                                            low_flat.r[i] * at.rest_k - low) -
-                                    reach.r[i];
-            const Register room = goal.r[i] * (first * second) - size * size * (first + second);
-            return smaller(room, smaller(first, second));
+            first = smaller(smaller(flat.r[i] * at.k + smaller(rising, falling), far_flat.r[i] * at.k + far),
+                            low_flat.r[i] * at.k + low) -
+                    reach.r[i];
+            second = smaller(smaller(flat.r[i] * at.rest_k - larger(rising, falling),
+                                     far_flat.r[i] * at.rest_k - far),
+                             low_flat.r[i] * at.rest_k - low) -
+                     reach.r[i];
+        } else {
+            const Register rising = rise.r[i] * at.c, falling = fall.r[i] * at.c;
+            first = (flat.r[i] * at.k - reach.r[i]) + smaller(rising, falling);
+            second = (flat.r[i] * at.rest_k - reach.r[i]) - larger(rising, falling);
         }
-        const Register rising = rise.r[i] * at.c, falling = fall.r[i] * at.c;
-        const Register first = (flat.r[i] * at.k - reach.r[i]) + smaller(rising, falling);
-        const Register second = (flat.r[i] * at.rest_k - reach.r[i]) - larger(rising, falling);
         const Register room = goal.r[i] * (first * second) - size * size * (first + second);
-        // Beyond the range of the means, by a rounding, the bound says nothing.
+        // Beyond the range of the means, by a rounding, the bound says nothing; nor does one that is no
+        // number, of which `smaller` takes its second argument.
         return smaller(room, smaller(first, second));
     }
     CODT_INLINE Register value(const Family& family, std::size_t i, const Place& at) const {
