@@ -30,12 +30,11 @@
 //     roots       e |1 - 1 / sqrt(t)| / 2
 //
 // as follows from the derivatives of k d(s / k). All of it is at most e (2 + |log t|), and tiny, as e is no
-// more than what all samples are off by, but for e t and e / t, of
-// which roots have less than half. With e a part p of the sum of a leaf, e |1 - 1 / t| is p |c|. And e t is
-// at most the sum of the leaf times the part that its weight is off by. Samples off by less than 2^-26 of
-// themselves add up to no more than 2^-26 of all. Let the other ones, the *light* ones, be off by no more
-// than p of themselves and by E together, have the sum S, and let y be the largest mean of the samples that
-// are not light. Then a leaf adds at most
+// more than what all samples are off by, but for e t and e / t, of which roots have less than half. With e a
+// part p of the sum of a leaf, e |1 - 1 / t| is p |c|. And e t is at most the sum of the leaf times the part
+// that its weight is off by. Samples off by less than 2^-26 of themselves add up to no more than 2^-26 of
+// all. Let the other ones, the *light* ones, be off by no more than p of themselves and by E together, have
+// the sum S, and let y be the largest mean of the samples that are not light. Then a leaf adds at most
 //
 //     p S + y E:
 //

@@ -1,6 +1,7 @@
 // The samples of the scans by two sums: those of two classes without weights are counted in bytes,
-// 16 thresholds at a time, with places and gains in 32-bit floats, which hold whole numbers up to 2^24. All
-// others are summed up in 64-bit floats, 16 thresholds at a time.
+// 16 thresholds at a time, with places and gains in 32-bit floats, which hold whole numbers up to 2^24. Rates
+// and amounts are rounded (rounded_sums.hpp) where that brings close bounds. All others are summed up in
+// 64-bit floats, 16 thresholds at a time.
 #include "scans/two_sums_scan.hpp"
 
 #include <algorithm>

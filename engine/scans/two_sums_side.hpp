@@ -9,9 +9,8 @@
 // sums of a leaf are its shares k and s. They are known up to 5 u of themselves, u = 2^-24 the rounding of a
 // float (rounded_sums.hpp), and what is formed of them
 //
-//   - c = s - k up to 11 u, and up to 32 u at a corner of a block, where 18 u of its samples' sum are added
-//   by
-//     the computed place on the edge of the parallelogram, and a few by the edge's direction (`tilt`);
+//   - c = s - k up to 11 u, and up to 32 u at a corner of a block (`tilt`): the computed place on the edge of
+//     the parallelogram adds 18 u of the block's sum, the edge's direction a few;
 //   - k and 1 - k in a bound up to 8 u, as parts of the whole side (`reach`), and products up to a few u of
 //     themselves (`near`, `blur`);
 //   - a value up to 40 u |c|, and some 30 u of itself (rounded_sums.hpp).
