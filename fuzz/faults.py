@@ -233,8 +233,8 @@ FAULTS = (
     Fault(
         "rates: one end of the range forgotten",
         "engine/objectives/deviances.cpp",
-        "std::max(high, of_two(w, y, others, range.low))",
-        "of_two(w, y, others, range.low)",
+        "std::max(high, of_end(row, range.low))",
+        "of_end(row, range.low)",
     ),
     Fault(
         "rates: one origin for all targets",
